@@ -1,0 +1,69 @@
+"""The one error that services raise: it carries its own stable code and HTTP status."""
+
+from typing import Any, ClassVar
+
+
+class DomainError(Exception):
+    """Base of every error that a caller may see, rendered as ``{"detail": …, "code": …}``.
+
+    Subclasses live beside their service, set ``code`` and ``status`` and use their docstring as the default
+    message. ``detail`` replaces the sentence where the answer is an object (a failed publish).
+    """
+
+    code: ClassVar[str] = "error"
+    status: ClassVar[int] = 400
+
+    def __init__(self, message: str | None = None, *, detail: Any = None, headers: dict[str, str] | None = None) -> None:
+        self.message = message or (self.__doc__ or self.code).strip().splitlines()[0]
+        self.detail = detail
+        self.headers = headers
+        super().__init__(self.message)
+
+
+class NotFound(DomainError):
+    """Not found."""
+
+    code = "not_found"
+    status = 404
+
+
+class Unauthorized(DomainError):
+    """A valid credential is needed: send X-API-Key, or Authorization: Bearer."""
+
+    code = "unauthorized"
+    status = 401
+
+
+class Forbidden(DomainError):
+    """Your role does not allow this."""
+
+    code = "forbidden"
+    status = 403
+
+
+class Conflict(DomainError):
+    """The current state does not allow this."""
+
+    code = "conflict"
+    status = 409
+
+
+class Unprocessable(DomainError):
+    """The request cannot be used."""
+
+    code = "unprocessable"
+    status = 422
+
+
+class TooManyRequests(DomainError):
+    """Too many requests: wait and try again."""
+
+    code = "too_many_requests"
+    status = 429
+
+
+class NotReady(DomainError):
+    """The service is not ready."""
+
+    code = "not_ready"
+    status = 503

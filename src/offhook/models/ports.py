@@ -1,0 +1,214 @@
+"""What the voice loop needs of an LLM, a TTS and an STT vendor, and nothing else.
+
+Audio is little-endian PCM16 mono everywhere in this module; ``sample_rate`` is in Hz. Every method that talks to a
+vendor raises :class:`ModelError` and nothing else (cancellation excepted).
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+
+class ModelError(Exception):
+    """A vendor failed. ``retryable`` says whether the same request may work when tried again."""
+
+    def __init__(self, code: str, message: str, *, retryable: bool) -> None:
+        super().__init__(message)
+        self.code = code
+        self.retryable = retryable
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A function that the model may call; ``parameters`` is a JSON schema of type object."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any] = field(default_factory=lambda: {"type": "object", "properties": {}})
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    id: str
+    name: str
+    arguments: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One entry of the history. ``tool_calls`` only on assistant, ``tool_call_id`` only on tool messages."""
+
+    role: Literal["system", "user", "assistant", "tool"]
+    content: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeHint:
+    """An edge as rules see it: ``tool`` is the function name that takes it."""
+
+    tool: str
+    label: str
+    condition: str
+    examples: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolHint:
+    """A custom tool as rules see it: phrases that ask for it."""
+
+    name: str
+    description: str
+    examples: tuple[str, ...] = ()
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeHint:
+    """What a model that works by rules (``builtin``) may know of the current node. Vendors ignore it.
+
+    ``entered`` is true when nothing was said at this node yet. ``prompt`` is rendered; ``say_text`` is the sentence
+    that a rule-based model speaks on entering (greeting, ``data.offline_say`` or the quoted sentence of the prompt).
+    ``variables`` are the extraction variables ``{name, type, prompt}``.
+    """
+
+    node_id: str
+    name: str
+    kind: str
+    prompt: str
+    entered: bool
+    say_text: str | None = None
+    edges: tuple[EdgeHint, ...] = ()
+    tools: tuple[ToolHint, ...] = ()
+    variables: tuple[dict[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LlmRequest:
+    """One model turn. ``response_schema`` asks for one JSON object of that schema as text (variable extraction)."""
+
+    messages: Sequence[Message]
+    tools: Sequence[ToolSpec] = ()
+    temperature: float = 0.3
+    max_tokens: int | None = None
+    hint: NodeHint | None = None
+    response_schema: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCalled:
+    """A complete function call; its arguments were parsed."""
+
+    call: ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class LlmUsage:
+    prompt_tokens: int
+    completion_tokens: int
+
+
+LlmEvent = TextDelta | ToolCalled | LlmUsage
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRef:
+    """Which model it is, as usage and events name it, e.g. ``ModelRef("llm", "openai", "gpt-4.1")``."""
+
+    kind: Literal["llm", "tts", "stt"]
+    provider: str
+    model: str
+
+
+class Llm(Protocol):
+    @property
+    def ref(self) -> ModelRef: ...
+
+    def stream(self, request: LlmRequest) -> AsyncIterator[LlmEvent]:
+        """Yield events as they come. Closing the iterator (``aclose``) cancels the request at the vendor."""
+        ...
+
+
+class Tts(Protocol):
+    @property
+    def ref(self) -> ModelRef: ...
+
+    @property
+    def sample_rate(self) -> int:
+        """Rate of the audio that :meth:`speak` yields."""
+        ...
+
+    def speak(self, text: str) -> AsyncIterator[bytes]:
+        """Yield PCM16 of one sentence in chunks of any even size; closing the iterator cancels the synthesis."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SttEvent:
+    """``final`` is the text of one utterance; ``is_endpoint`` says that the vendor believes the turn is over."""
+
+    kind: Literal["partial", "final"]
+    text: str
+    confidence: float | None = None
+    is_endpoint: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What the caller is likely to say now: whole phrases, most likely first. Vendors may use it as key terms.
+
+    ``kinds`` names ready-made vocabularies: ``yes_no``, ``digits``, ``days``, ``times``, ``numbers``.
+    """
+
+    phrases: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+
+
+class SttStream(Protocol):
+    """One caller's live recognition. ``push`` never blocks and never raises; failures come out of ``events``."""
+
+    def push(self, pcm: bytes) -> None: ...
+
+    def speech_started(self) -> None:
+        """Our own VAD heard the caller begin; recognisers with their own endpointing ignore it."""
+        ...
+
+    def speech_ended(self) -> None:
+        """Our own VAD heard the caller pause: a recogniser without endpointing finishes the utterance now."""
+        ...
+
+    def expect(self, expectation: Expectation) -> None: ...
+
+    def events(self) -> AsyncIterator[SttEvent]:
+        """Iterated once, for the life of the stream. Ends after ``close``; raises ModelError when the vendor dies."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class Stt(Protocol):
+    @property
+    def ref(self) -> ModelRef: ...
+
+    @property
+    def has_endpointing(self) -> bool:
+        """True when finals come by themselves after the caller stops (most vendors); false for ``builtin``."""
+        ...
+
+    async def open(self, *, sample_rate: int, language: str) -> SttStream: ...
+
+
+@dataclass(frozen=True, slots=True)
+class CallModels:
+    """The models of one call, best first: the rest take over when the first fails. Never empty."""
+
+    llm: tuple[Llm, ...]
+    tts: tuple[Tts, ...]
+    stt: tuple[Stt, ...]
+    language: str = "en-US"

@@ -1,0 +1,99 @@
+"""Runs (one conversation on any channel), their events, their cost lines and their media tokens."""
+
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+from sqlalchemy import ARRAY, BigInteger, ForeignKey, Index, LargeBinary, Numeric, String, func, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from offhook.kit.db import Base
+
+
+class Run(Base):
+    """``status``: initiated, ringing, in_progress, completed, busy, no_answer, failed, canceled; final is final."""
+
+    __tablename__ = "runs"
+    __table_args__ = (
+        Index("ix_runs_org_created", "organization_id", "created_at", "id"),
+        Index("ix_runs_workflow", "organization_id", "workflow_id", "id"),
+        Index("ix_runs_call_id", "call_id", postgresql_where=text("call_id IS NOT NULL")),
+        Index("ix_runs_live", "lease_until", postgresql_where=text("status IN ('initiated','ringing','in_progress')")),
+    )
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"))
+    workflow_id: Mapped[int] = mapped_column(ForeignKey("workflows.id", ondelete="CASCADE"))
+    version_id: Mapped[int] = mapped_column(ForeignKey("workflow_versions.id", ondelete="CASCADE"))
+    version_number: Mapped[int]
+    name: Mapped[str] = mapped_column(String(200))
+    mode: Mapped[str] = mapped_column(String(32))
+    direction: Mapped[str] = mapped_column(String(16))
+    status: Mapped[str] = mapped_column(String(16), server_default="initiated")
+    outcome: Mapped[str | None] = mapped_column(String(32))
+    phone_number: Mapped[str | None] = mapped_column(String(32))
+    caller_number: Mapped[str | None] = mapped_column(String(32))
+    called_number: Mapped[str | None] = mapped_column(String(32))
+    call_id: Mapped[str | None] = mapped_column(String(128))
+    campaign_id: Mapped[int | None]
+    initial_context: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'::jsonb"))
+    gathered_context: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'::jsonb"))
+    usage: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'::jsonb"))
+    latency: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'::jsonb"))
+    tags: Mapped[list[str]] = mapped_column(ARRAY(String(64)), server_default=text("'{}'"))
+    chat_state: Mapped[dict[str, Any] | None]
+    recording_key: Mapped[str | None] = mapped_column(String(200))
+    end_reason: Mapped[str | None] = mapped_column(String(64))
+    cost_cents: Mapped[int] = mapped_column(server_default=text("0"))
+    duration: Mapped[Decimal | None] = mapped_column(Numeric(10, 3))
+    worker_id: Mapped[str | None] = mapped_column(String(64))
+    lease_until: Mapped[datetime | None]
+    created_by: Mapped[int | None]
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    started_at: Mapped[datetime | None]
+    answered_at: Mapped[datetime | None]
+    ended_at: Mapped[datetime | None]
+
+
+class RunEvent(Base):
+    """Append-only; ``seq`` counts from 1 in each run, ``at_ms`` is on the run's audio clock."""
+
+    __tablename__ = "run_events"
+
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    seq: Mapped[int] = mapped_column(primary_key=True)
+    organization_id: Mapped[int]
+    type: Mapped[str] = mapped_column(String(48))
+    at_ms: Mapped[int]
+    data: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'::jsonb"))
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
+class RunCostLine(Base):
+    """What one thing cost: ``quantity`` × ``unit_price_cents`` from the price table of ``price_date``."""
+
+    __tablename__ = "run_cost_lines"
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), index=True)
+    organization_id: Mapped[int]
+    kind: Mapped[str] = mapped_column(String(16))
+    provider: Mapped[str] = mapped_column(String(32))
+    model: Mapped[str] = mapped_column(String(64))
+    unit: Mapped[str] = mapped_column(String(16))
+    quantity: Mapped[Decimal] = mapped_column(Numeric(14, 4))
+    unit_price_cents: Mapped[Decimal] = mapped_column(Numeric(14, 8))
+    price_date: Mapped[date]
+
+
+class MediaToken(Base):
+    """Opens one media socket of one run once; spent by an UPDATE … WHERE used_at IS NULL."""
+
+    __tablename__ = "media_tokens"
+
+    token_sha256: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), index=True)
+    mode: Mapped[str] = mapped_column(String(32))
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    expires_at: Mapped[datetime]
+    used_at: Mapped[datetime | None]

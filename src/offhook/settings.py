@@ -1,0 +1,56 @@
+"""One typed class for everything that the environment may set (``OFFHOOK_*``)."""
+
+from pathlib import Path
+from typing import Literal
+
+import platformdirs
+from pydantic import Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class SettingsError(Exception):
+    """A setting is wrong: one sentence that names it."""
+
+
+class Settings(BaseSettings):
+    """Settings of one process. Every field is the environment variable ``OFFHOOK_<FIELD>``."""
+
+    model_config = SettingsConfigDict(env_prefix="OFFHOOK_", extra="ignore", frozen=True)
+
+    data_dir: Path = Field(default_factory=lambda: Path(platformdirs.user_data_dir("offhook")))
+    database_url: str | None = None
+    host: str = "127.0.0.1"
+    port: int = Field(default=8480, ge=0, le=65535)
+    public_url: str | None = None
+    trusted_proxies: str = "127.0.0.1,::1"
+    signup_enabled: bool = True
+    secret_key: SecretStr | None = None
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_format: Literal["text", "json"] = "text"
+
+    llm_provider: Literal["builtin", "openai"] = "builtin"
+    llm_model: str = "builtin"
+    llm_base_url: str | None = None
+    llm_api_key: SecretStr | None = None
+    llm_temperature: float = Field(default=0.3, ge=0, le=2)
+    tts_provider: Literal["builtin"] = "builtin"
+    tts_voice: str = "en-us"
+    stt_provider: Literal["builtin"] = "builtin"
+    stt_processes: int = Field(default=1, ge=1, le=64)
+    language: str = "en-US"
+
+    org_concurrency_limit: int = Field(default=10, ge=1)
+    max_calls_per_process: int = Field(default=120, ge=1)
+    run_lease_s: float = Field(default=10.0, ge=2)
+    sweep_interval_s: float = Field(default=5.0, ge=0.2)
+    max_socket_message_bytes: int = Field(default=65536, ge=4096)
+
+    @classmethod
+    def load(cls, **overrides: object) -> "Settings":
+        """Read the environment; raise :class:`SettingsError` with one sentence that names the wrong variable."""
+        try:
+            return cls(**{k: v for k, v in overrides.items() if v is not None})  # type: ignore[arg-type]
+        except ValidationError as error:
+            first = error.errors()[0]
+            name = "_".join(str(part) for part in first["loc"]).upper()
+            raise SettingsError(f"OFFHOOK_{name} is {first.get('input')!r}: {first['msg']}.") from None

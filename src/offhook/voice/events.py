@@ -1,0 +1,69 @@
+"""Everything that a conversation can report, in the order in which it happened.
+
+One shape for all: a ``type`` (past tense), ``at_s`` on the run's audio clock (0 = media connected) and plain JSON
+``data``. Transcript, latency, cost and progress are projections of this list; nothing else is stored of a call.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceEvent:
+    type: str
+    at_s: float
+    data: dict[str, Any] = field(default_factory=dict)
+
+
+# type                    data
+CALL_STARTED: Final = "call_started"  # {codec, sample_rate} or {channel: "text"}
+NODE_ENTERED: Final = "node_entered"  # {node_id, name, kind}
+EDGE_TAKEN: Final = "edge_taken"  # {edge_id, label, from, to, by: "model"|"dtmf"|"auto"}
+CALLER_STARTED: Final = "caller_started"  # {} speech began
+CALLER_STOPPED: Final = "caller_stopped"  # {} speech ended
+CALLER_PARTIAL: Final = "caller_partial"  # {text} live only: not stored
+CALLER_SAID: Final = "caller_said"  # {text, start_s, end_s, confidence?}   -> transcript
+AGENT_SAID: Final = "agent_said"  # {text, start_s, end_s, interrupted, node_id}  -> transcript; text = what was heard
+AGENT_SPEAKING: Final = "agent_speaking"  # {text} live only: a sentence begins to play
+BARGED_IN: Final = "barged_in"  # {heard, dropped_ms}
+DIGITS_PRESSED: Final = "digits_pressed"  # {digits}
+TURN_TIMED: Final = "turn_timed"  # see TurnTiming.as_dict: the latency record of one turn
+TOOL_CALLED: Final = "tool_called"  # {id, name, arguments}
+TOOL_ANSWERED: Final = "tool_answered"  # {id, name, ok, result?, error?, ms}
+MODEL_FAILED: Final = "model_failed"  # {kind, provider, code, message, retryable}
+FAILED_OVER: Final = "failed_over"  # {kind, from, to}
+WATCHDOG_ACTED: Final = "watchdog_acted"  # {step: "filler"|"retry"|"apology"|"end", reason, silent_ms}
+CALLER_IDLE: Final = "caller_idle"  # {prompts, idle_s}
+DURATION_WARNED: Final = "duration_warned"  # {left_s}
+VARIABLES_EXTRACTED: Final = "variables_extracted"  # {node_id, values}
+VOICEMAIL_DETECTED: Final = "voicemail_detected"  # {by}
+USAGE_COUNTED: Final = "usage_counted"  # {llm: [{provider, model, prompt_tokens, completion_tokens, calls}], tts: [...characters], stt: [...seconds]}
+CALL_ENDED: Final = "call_ended"  # {end_reason, outcome}
+
+LIVE_ONLY: Final = frozenset({CALLER_PARTIAL, AGENT_SPEAKING})
+
+
+@dataclass(slots=True)
+class TurnTiming:
+    """One turn on the audio clock, in seconds since the call began; None = did not happen.
+
+    ``caller_stopped`` → ``turn_decided`` → ``first_token`` → ``first_sentence`` → ``first_byte`` (of TTS) →
+    ``first_frame`` (left for the caller). ``response_ms`` is caller_stopped → first_frame.
+    """
+
+    caller_stopped: float | None = None
+    turn_decided: float | None = None
+    first_token: float | None = None
+    first_sentence: float | None = None
+    first_byte: float | None = None
+    first_frame: float | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        stamps = {
+            name: round(value, 3)
+            for name in ("caller_stopped", "turn_decided", "first_token", "first_sentence", "first_byte", "first_frame")
+            if (value := getattr(self, name)) is not None
+        }
+        if self.caller_stopped is not None and self.first_frame is not None:
+            stamps["response_ms"] = round((self.first_frame - self.caller_stopped) * 1000)
+        return stamps

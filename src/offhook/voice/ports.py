@@ -1,0 +1,120 @@
+"""What the voice loop needs of the outside. It imports no web framework and no database; others implement these.
+
+All methods that are called per 20 ms frame are plain functions: they never block and never await.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from offhook.kit.audio import Codec
+from offhook.models.ports import ToolSpec
+from offhook.voice.events import VoiceEvent
+
+
+class CallLeg(Protocol):
+    """The caller's end of the line: a carrier's media socket, a browser, or a test.
+
+    The owner of the leg feeds the session through ``CallSession.feed_audio/feed_digit/feed_mark/leg_ended``.
+    """
+
+    @property
+    def codec(self) -> Codec: ...
+
+    def send_frame(self, payload: bytes) -> None:
+        """Send one 20 ms frame (``codec.frame_bytes``). A leg that is gone ignores it."""
+        ...
+
+    def send_mark(self, name: str) -> None:
+        """Ask the far end to report ``name`` when everything sent before it was played."""
+        ...
+
+    def clear(self) -> None:
+        """Drop what the far end has buffered and not played yet."""
+        ...
+
+    def send_event(self, event: VoiceEvent) -> None:
+        """Show an event to a far end that has a screen (the browser call); telephones ignore it."""
+        ...
+
+    async def hang_up(self) -> None:
+        """End the call at the carrier; idempotent."""
+        ...
+
+
+class Recorder(Protocol):
+    """Writes both directions on one clock. ``payload`` is in the leg's codec, any whole number of frames."""
+
+    def caller(self, at_s: float, payload: bytes) -> None: ...
+
+    def agent(self, at_s: float, payload: bytes) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class CallResult:
+    """How the conversation went. ``outcome``: answered, voicemail, no_answer …; ``end_reason``: a stable word.
+
+    end_reason is one of: agent_ended, caller_hung_up, idle, max_duration, voicemail, watchdog, media_lost,
+    transferred, server_stopped, error.
+    """
+
+    outcome: str
+    end_reason: str
+    duration_s: float
+    gathered: dict[str, Any] = field(default_factory=dict)
+    tags: tuple[str, ...] = ()
+
+
+class RunSink(Protocol):
+    """Where a conversation's events go. ``emit`` keeps the order and returns at once."""
+
+    def emit(self, event: VoiceEvent) -> None: ...
+
+
+class Tool(Protocol):
+    """A function that an agent may call. ``has_side_effects``: never cancelled by barge-in, never run twice."""
+
+    @property
+    def spec(self) -> ToolSpec: ...
+
+    @property
+    def has_side_effects(self) -> bool: ...
+
+    @property
+    def timeout_s(self) -> float: ...
+
+    async def call(self, arguments: Mapping[str, Any]) -> Any:
+        """Return plain JSON; raise ToolError with a sentence that the model may read."""
+        ...
+
+
+class ToolError(Exception):
+    """A tool failed; the message goes to the model."""
+
+
+class Toolbox(Protocol):
+    """Finds the tools of a node (``data.tool_uuids``)."""
+
+    def for_node(self, tool_uuids: Sequence[str]) -> Sequence[Tool]: ...
+
+
+class Vad(Protocol):
+    """Speech probability of one caller, window by window; shared engines batch the windows of many calls."""
+
+    def push(self, samples_8k: Any) -> None:
+        """Take int16 samples at 8 kHz of any length."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class VadEngine(Protocol):
+    def open(self, on_window: "OnWindow") -> Vad: ...
+
+
+class OnWindow(Protocol):
+    """Called for every window with its speech probability 0..1 and its length in seconds."""
+
+    def __call__(self, probability: float, window_s: float) -> None: ...

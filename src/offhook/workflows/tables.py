@@ -1,0 +1,64 @@
+"""Workflows (what users call agents), their versions and their public triggers."""
+
+import uuid
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ForeignKey, Index, String, UniqueConstraint, func, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from offhook.kit.db import Base
+
+
+class Workflow(Base):
+    __tablename__ = "workflows"
+    __table_args__ = (Index("ix_workflows_org", "organization_id", "id"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"))
+    workflow_uuid: Mapped[uuid.UUID] = mapped_column(unique=True, server_default=text("gen_random_uuid()"))
+    name: Mapped[str] = mapped_column(String(200))
+    status: Mapped[str] = mapped_column(String(16), server_default="active")
+    folder_id: Mapped[int | None]
+    created_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    updated_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
+class WorkflowVersion(Base):
+    """``status``: draft, published or archived; at most one draft and one published version by partial indexes."""
+
+    __tablename__ = "workflow_versions"
+    __table_args__ = (
+        UniqueConstraint("workflow_id", "version_number"),
+        Index("uq_workflow_versions_draft", "workflow_id", unique=True, postgresql_where=text("status = 'draft'")),
+        Index(
+            "uq_workflow_versions_published", "workflow_id", unique=True, postgresql_where=text("status = 'published'")
+        ),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    workflow_id: Mapped[int] = mapped_column(ForeignKey("workflows.id", ondelete="CASCADE"))
+    organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"))
+    version_number: Mapped[int]
+    status: Mapped[str] = mapped_column(String(16))
+    definition: Mapped[dict[str, Any]]
+    configurations: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'::jsonb"))
+    template_context_variables: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'::jsonb"))
+    note: Mapped[str | None]
+    created_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    published_at: Mapped[datetime | None]
+
+
+class WorkflowTrigger(Base):
+    """A public trigger path of a published version; a path belongs to one workflow for ever."""
+
+    __tablename__ = "workflow_triggers"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"))
+    workflow_id: Mapped[int] = mapped_column(ForeignKey("workflows.id", ondelete="CASCADE"), index=True)
+    path: Mapped[str] = mapped_column(String(36), unique=True)
+    is_active: Mapped[bool] = mapped_column(server_default=text("true"))
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
