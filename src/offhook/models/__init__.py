@@ -1,0 +1,7 @@
+"""The models domain."""
+
+from offhook.root import Root
+
+
+def register(root: Root) -> None:
+    """Add this domain's routes, jobs and services to the process."""

@@ -1,0 +1,1 @@
+"""The voice runtime: sessions, turn rules, playback, watchdog. No web, no database."""
