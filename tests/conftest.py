@@ -1,0 +1,89 @@
+"""What every test may ask for: a real PostgreSQL, a fresh database, the parts of a process, an HTTP client."""
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import asyncpg
+import pytest
+from fastapi import FastAPI
+from httpx import ASGITransport, AsyncClient
+
+from offhook.api import create_app
+from offhook.bootstrap import METADATA, build_root
+from offhook.kit.db import Database
+from offhook.kit.postgres import EmbeddedPostgres
+from offhook.root import Root
+from offhook.settings import Settings
+
+pytest_plugins = ["tests.fixtures_orgs"]
+
+
+async def _make_template(url: str) -> None:
+    database = Database(url)
+    async with database.engine.begin() as connection:
+        await connection.run_sync(METADATA.create_all)
+    await database.dispose()
+
+
+async def _execute(url: str, statement: str) -> None:
+    connection = await asyncpg.connect(url.replace("postgresql+asyncpg", "postgresql"))
+    try:
+        await connection.execute(statement)
+    finally:
+        await connection.close()
+
+
+def _named(url: str, database: str) -> str:
+    head, query = url.split("?")
+    return f"{head.rpartition('/')[0]}/{database}?{query}"
+
+
+@pytest.fixture(scope="session")
+def pg_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """One embedded server a test process; its database ``offhook`` holds the schema and no rows. Do not write to it."""
+    server = EmbeddedPostgres(tmp_path_factory.mktemp("pg"), durable=False)
+    url = server.start()
+    asyncio.run(_make_template(url))
+    yield url
+    server.stop()
+
+
+@pytest.fixture
+async def database_url(pg_url: str) -> AsyncIterator[str]:
+    """A database of this test's own, with the schema."""
+    name = f"test_{uuid.uuid4().hex}"
+    maintenance = _named(pg_url, "postgres")
+    await _execute(maintenance, f"CREATE DATABASE {name} TEMPLATE offhook STRATEGY FILE_COPY")
+    yield _named(pg_url, name)
+    await _execute(maintenance, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """Settings with a data folder of this test's own."""
+    return Settings(data_dir=tmp_path / "data", public_url="http://testserver")
+
+
+@pytest.fixture
+async def root(settings: Settings, database_url: str) -> AsyncIterator[Root]:
+    built = build_root(settings, database_url)
+    yield built
+    await built.db.dispose()
+
+
+@pytest.fixture
+def app(root: Root) -> FastAPI:
+    return create_app(root)
+
+
+@pytest.fixture
+async def client(app: FastAPI) -> AsyncIterator[AsyncClient]:
+    """An anonymous client of the API; paths are relative to ``/api/v1``."""
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(app.router.lifespan_context(app))
+        # Answers must leave by the error handlers, as they do in production, not as exceptions in the test.
+        transport = ASGITransport(app=app, raise_app_exceptions=False)
+        yield await stack.enter_async_context(AsyncClient(transport=transport, base_url="http://testserver/api/v1"))

@@ -1,0 +1,1 @@
+"""Fixtures of the organisations domain, loaded for every test by ``conftest.py``."""
