@@ -1,5 +1,6 @@
 """What one process is made of; ``bootstrap`` fills it and every domain's ``register(root)`` adds to it."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
@@ -13,11 +14,16 @@ from offhook.kit.storage import Storage
 from offhook.settings import Settings
 
 T = TypeVar("T")
+Hook = Callable[[], Awaitable[None]]
 
 
 @dataclass
 class Root:
-    """The parts of one process. ``api`` is mounted under ``/api/v1``; ``services`` are found by their type."""
+    """The parts of one process. ``api`` is mounted under ``/api/v1``; ``services`` are found by their type.
+
+    ``on_start`` runs in the API process before it takes connections; ``on_stop`` runs in every process, last added
+    first, while the database is still there.
+    """
 
     settings: Settings
     db: Database
@@ -27,6 +33,8 @@ class Root:
     clock: Clock = field(default_factory=SystemClock)
     api: APIRouter = field(default_factory=APIRouter)
     services: dict[type[Any], Any] = field(default_factory=dict)
+    on_start: list[Hook] = field(default_factory=list)
+    on_stop: list[Hook] = field(default_factory=list)
 
     def provide(self, kind: type[T], service: T) -> None:
         self.services[kind] = service

@@ -14,6 +14,8 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,11 +57,18 @@ class PostgresError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Owner:
-    """Who the server runs as; ``name`` is None when that is ourselves."""
+    """Who the server runs as; all None when that is ourselves."""
 
-    uid: int
-    gid: int
-    name: str | None
+    uid: int | None = None
+    gid: int | None = None
+
+    @property
+    def is_other(self) -> bool:
+        return self.uid is not None
+
+    @property
+    def groups(self) -> list[int] | None:
+        return [] if self.is_other else None
 
 
 def _owner() -> _Owner:
@@ -71,7 +80,7 @@ def _owner() -> _Owner:
                 f"The embedded database needs a name for user id {os.geteuid()}: add it to /etc/passwd, "
                 "or set OFFHOOK_DATABASE_URL."
             ) from None
-        return _Owner(os.geteuid(), os.getegid(), None)
+        return _Owner()
     try:
         nobody = pwd.getpwnam("nobody")
     except KeyError:
@@ -79,13 +88,7 @@ def _owner() -> _Owner:
             "The embedded database never runs as root and there is no user 'nobody': start as another user, "
             "or set OFFHOOK_DATABASE_URL."
         ) from None
-    return _Owner(nobody.pw_uid, nobody.pw_gid, nobody.pw_name)
-
-
-def _run_as(owner: _Owner) -> dict[str, object]:
-    if owner.name is None:
-        return {}
-    return {"user": owner.uid, "group": owner.gid, "extra_groups": []}
+    return _Owner(nobody.pw_uid, nobody.pw_gid)
 
 
 def _binaries(owner: _Owner) -> Path:
@@ -99,7 +102,7 @@ def _binaries(owner: _Owner) -> Path:
     binaries = package / _INSTALL / "bin"
     if _starts(binaries, owner):
         return binaries
-    if owner.name is not None:
+    if owner.is_other:
         copied = _copy_for(package) / _WHEEL / _INSTALL / "bin"
         if _starts(copied, owner):
             return copied
@@ -111,7 +114,14 @@ def _binaries(owner: _Owner) -> Path:
 def _starts(binaries: Path, owner: _Owner) -> bool:
     try:
         done = subprocess.run(  # noqa: S603 - our own program
-            [binaries / "postgres", "--version"], capture_output=True, timeout=30, cwd="/", **_run_as(owner)
+            [binaries / "postgres", "--version"],
+            check=False,
+            capture_output=True,
+            timeout=30,
+            cwd="/",
+            user=owner.uid,
+            group=owner.gid,
+            extra_groups=owner.groups,
         )
     except OSError:
         return False
@@ -203,32 +213,41 @@ class EmbeddedPostgres:
         options += ["--builtin-locale=C.UTF-8", "--auth=reject", "--no-instructions"]
         if not self._durable:
             options.append("--no-sync")
-        self._once([binaries / "initdb", *options], half, b"")
-        single = [binaries / "postgres", "--single", "-F", "-c", "log_min_messages=fatal", "postgres"]
-        self._once(single, half, f"CREATE DATABASE {_DATABASE}\n".encode())
+        with self._reachable(half) as (path, fds):
+            self._run([binaries / "initdb", "-D", path, *options], fds)
+            single: list[str | Path] = [binaries / "postgres", "--single", "-D", path, "postgres"]
+            self._run(single, fds, stdin=f"CREATE DATABASE {_DATABASE}\n".encode())
         half.rename(self.cluster)
 
-    def _once(self, command: list[str | Path], cluster: Path, stdin: bytes) -> None:
-        fd = os.open(cluster, os.O_RDONLY | os.O_DIRECTORY)
+    @contextmanager
+    def _reachable(self, folder: Path) -> Iterator[tuple[str, list[int]]]:
+        """A path by which the server's user reaches ``folder``, and the descriptors it must inherit for that."""
+        if not self._owner.is_other:
+            yield str(folder), []
+            return
+        fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
-            done = subprocess.run(  # noqa: S603 - our own program
-                [*command[:1], "-D", f"/proc/self/fd/{fd}", *command[1:]]
-                if "--single" not in command
-                else [*command[:2], "-D", f"/proc/self/fd/{fd}", *command[2:]],
-                input=stdin,
-                capture_output=True,
-                cwd="/",
-                pass_fds=[fd],
-                env=self._environment(),
-                **_run_as(self._owner),
-            )
+            yield f"/proc/self/fd/{fd}", [fd]
         finally:
             os.close(fd)
+
+    def _run(self, command: Sequence[str | Path], fds: list[int], stdin: bytes = b"") -> None:
+        done = subprocess.run(  # noqa: S603 - our own program
+            command,
+            check=False,
+            input=stdin,
+            capture_output=True,
+            cwd="/",
+            pass_fds=fds,
+            env=self._environment(),
+            user=self._owner.uid,
+            group=self._owner.gid,
+            extra_groups=self._owner.groups,
+        )
         if done.returncode != 0:
             said = (done.stderr or done.stdout).decode(errors="replace").strip().splitlines()
-            raise PostgresError(
-                f"The embedded database could not be made in {self.folder}: {said[-1] if said else done.returncode}"
-            )
+            reason = said[-1] if said else f"exit code {done.returncode}"
+            raise PostgresError(f"The embedded database could not be made in {self.folder}: {reason}")
 
     def _allow_us(self) -> None:
         """Only our own user may connect (as the database user ``offhook``), checked by the kernel."""
@@ -243,29 +262,26 @@ class EmbeddedPostgres:
         options = _OPTIONS | {"unix_socket_directories": str(self._sockets), "unix_socket_permissions": "0777"}
         if not self._durable:
             options |= _THROWAWAY
-        fd = os.open(self.cluster, os.O_RDONLY | os.O_DIRECTORY)
-        command: list[str | Path] = [binaries / "postgres", "-D", f"/proc/self/fd/{fd}"]
-        for name, value in options.items():
-            command += ["-c", f"{name}={value}"]
         if self.log.exists() and self.log.stat().st_size > _MAX_LOG_BYTES:
             self.log.replace(self.log.with_suffix(".log.1"))
-        try:
-            with self.log.open("ab") as log:
-                # A session of its own: Ctrl-C in the terminal reaches us first, and we end it last.
-                self._process = subprocess.Popen(  # noqa: S603 - our own program
-                    command,
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=log,
-                    cwd="/",
-                    pass_fds=[fd],
-                    env=self._environment(),
-                    start_new_session=True,
-                    preexec_fn=die_with_parent(signal.SIGINT),
-                    **_run_as(self._owner),
-                )
-        finally:
-            os.close(fd)
+        with self._reachable(self.cluster) as (path, fds), self.log.open("ab") as log:
+            command: list[str | Path] = [binaries / "postgres", "-D", path]
+            for name, value in options.items():
+                command += ["-c", f"{name}={value}"]
+            self._process = subprocess.Popen(  # noqa: S603 - our own program
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd="/",
+                pass_fds=fds,
+                env=self._environment(),
+                start_new_session=True,  # Ctrl-C in the terminal is for us: we end the server last
+                preexec_fn=die_with_parent(signal.SIGINT),  # noqa: PLW1509 - one system call, nothing that locks
+                user=self._owner.uid,
+                group=self._owner.gid,
+                extra_groups=self._owner.groups,
+            )
         self._wait_until_ready(self._process, timeout_s)
 
     def _wait_until_ready(self, process: subprocess.Popen[bytes], timeout_s: float) -> None:
@@ -307,11 +323,11 @@ class EmbeddedPostgres:
         """Inside the data folder where the path is short and ours to enter, else a private one under /tmp."""
         self._remove_socket_folder()
         inside = self.folder / "socket"
-        if self._owner.name is None and len(os.fsencode(inside)) <= _MAX_SOCKET_PATH:
+        if not self._owner.is_other and len(os.fsencode(inside)) <= _MAX_SOCKET_PATH:
             inside.mkdir(mode=0o700, exist_ok=True)
             return inside
         runtime = os.environ.get("XDG_RUNTIME_DIR", "")
-        use_runtime = self._owner.name is None and runtime and len(runtime) < 60 and os.access(runtime, os.W_OK)
+        use_runtime = not self._owner.is_other and runtime and len(runtime) < 60 and os.access(runtime, os.W_OK)
         made = Path(tempfile.mkdtemp(prefix="offhook-pg-", dir=runtime if use_runtime else "/tmp"))  # noqa: S108 - 0700
         self._give(made)
         (self.folder / "socket.path").write_text(str(made))
@@ -327,7 +343,7 @@ class EmbeddedPostgres:
         note.unlink(missing_ok=True)
 
     def _give(self, path: Path) -> None:
-        if self._owner.name is not None:
+        if self._owner.uid is not None and self._owner.gid is not None:
             os.chown(path, self._owner.uid, self._owner.gid)
 
     def _environment(self) -> dict[str, str]:

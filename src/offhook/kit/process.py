@@ -31,17 +31,15 @@ def die_with_parent(signum: int = signal.SIGKILL) -> Callable[[], None]:
 def is_running(pid: int) -> bool:
     """Whether a process has this id and is not a zombie."""
     try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    try:
         stat = Path(f"/proc/{pid}/stat").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        if sys.platform == "linux":
-            return False
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return False
-        except PermissionError:
-            return True
-        return True
+    except OSError:  # gone meanwhile, or a system without /proc
+        return not Path("/proc/self").exists()
     return stat.rpartition(")")[2].split()[0] not in {"Z", "X"}
 
 
