@@ -70,7 +70,7 @@ class RunEvent(Base):
 
 
 class RunCostLine(Base):
-    """What one thing cost: ``quantity`` × ``unit_price_cents`` from the price table of ``price_date``."""
+    """What one thing cost: ``quantity`` times ``unit_price_cents`` from the price table of ``price_date``."""
 
     __tablename__ = "run_cost_lines"
 

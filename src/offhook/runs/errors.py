@@ -1,0 +1,51 @@
+"""What can be wrong with a request about runs."""
+
+from offhook.errors import Conflict, NotFound, TooManyRequests, Unauthorized, Unprocessable
+
+
+class RunNotFound(NotFound):
+    """Run not found."""
+
+    code = "run_not_found"
+
+
+class ConcurrentCallLimit(TooManyRequests):
+    """Your organisation has as many live calls as it may have."""
+
+    code = "concurrent_call_limit"
+
+
+class UnknownMode(Unprocessable):
+    """This mode does not exist."""
+
+    code = "unknown_mode"
+
+
+class MediaTokenRefused(Unauthorized):
+    """The media token is wrong, used, expired or of another run."""
+
+    code = "media_token_refused"
+
+
+class RunNotConnectable(Conflict):
+    """The run is over, or another socket carries it already."""
+
+    code = "run_not_connectable"
+
+
+class ProcessIsFull(TooManyRequests):
+    """This process carries as many calls as it may."""
+
+    code = "process_full"
+
+
+class RecordingNotFound(NotFound):
+    """This run has no recording."""
+
+    code = "recording_not_found"
+
+
+class LinkRefused(Unauthorized):
+    """The link is wrong or has expired: ask for a new one, or send a credential."""
+
+    code = "link_refused"

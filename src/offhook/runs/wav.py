@@ -1,0 +1,55 @@
+"""The header of a PCM16 WAV file: written so that a growing file is valid at any moment, and repaired after a crash."""
+
+import os
+import struct
+from pathlib import Path
+from typing import Final
+
+HEADER_BYTES: Final = 44
+_HEADER: Final = struct.Struct("<4sI4s4sIHHIIHH4sI")
+_MAX_DATA: Final = 0xFFFFFFFF - HEADER_BYTES
+
+
+def header(sample_rate: int, channels: int, data_bytes: int) -> bytes:
+    """The 44 bytes before ``data_bytes`` of little-endian PCM16."""
+    data = min(data_bytes, _MAX_DATA)
+    block = channels * 2
+    return _HEADER.pack(
+        b"RIFF",
+        36 + data,
+        b"WAVE",
+        b"fmt ",
+        16,
+        1,
+        channels,
+        sample_rate,
+        sample_rate * block,
+        block,
+        16,
+        b"data",
+        data,
+    )
+
+
+def recover(path: Path) -> bool:
+    """Make the header say what the file holds, after a writer that died. False when this is not one of our files."""
+    try:
+        descriptor = os.open(path, os.O_RDWR)
+    except FileNotFoundError:
+        return False
+    try:
+        head = os.pread(descriptor, HEADER_BYTES, 0)
+        if len(head) < HEADER_BYTES:
+            return False
+        fields = _HEADER.unpack(head)
+        channels, sample_rate, block, said = fields[6], fields[7], fields[9], fields[12]
+        if fields[0] != b"RIFF" or fields[11] != b"data" or not block:
+            return False
+        held = os.fstat(descriptor).st_size - HEADER_BYTES
+        whole = held - held % block
+        if said != whole:
+            os.ftruncate(descriptor, HEADER_BYTES + whole)
+            os.pwrite(descriptor, header(sample_rate, channels, whole), 0)
+        return True
+    finally:
+        os.close(descriptor)
