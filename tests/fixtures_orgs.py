@@ -1,1 +1,71 @@
 """Fixtures of the organisations domain, loaded for every test by ``conftest.py``."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+import pytest
+
+from offhook.orgs import service
+from offhook.orgs.caller import ROLES
+from offhook.root import Root
+
+
+@dataclass(frozen=True)
+class OrgFixture:
+    """An organisation with a user in each role and an API key of role admin."""
+
+    id: int
+    name: str
+    user_ids: dict[str, int]
+    tokens: dict[str, str]
+    key: str
+    key_id: int
+
+    @property
+    def owner_headers(self) -> dict[str, str]:
+        return self.headers_for("owner")
+
+    @property
+    def key_headers(self) -> dict[str, str]:
+        return {"X-API-Key": self.key}
+
+    def headers_for(self, role: str) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.tokens[role]}"}
+
+    def email(self, role: str) -> str:
+        return f"{role}@{self.name.lower()}.example"
+
+
+MakeOrg = Callable[[str], Awaitable[OrgFixture]]
+
+
+@pytest.fixture
+def make_org(root: Root) -> MakeOrg:
+    """Make an organisation by name: ``acme = await make_org("Acme")``."""
+
+    async def make(name: str) -> OrgFixture:
+        user_ids, tokens = {}, {}
+        async with root.db.transaction() as session:
+            organization_id = await service.create_organization(session, name)
+            for role in ROLES:
+                user = await service.create_user(session, f"{role}@{name.lower()}.example", name=f"{name} {role}")
+                await service.add_member(session, organization_id, user.id, role)
+                user_ids[role] = user.id
+                tokens[role] = await service.start_session(
+                    session, organization_id=organization_id, user_id=user.id, now=root.clock.now()
+                )
+            new = await service.create_key(session, organization_id=organization_id, name="Test key")
+            return OrgFixture(organization_id, name, user_ids, tokens, new.key, new.record.id)
+
+    return make
+
+
+@pytest.fixture
+async def org(make_org: MakeOrg) -> OrgFixture:
+    return await make_org("Acme")
+
+
+@pytest.fixture
+async def other_org(make_org: MakeOrg) -> OrgFixture:
+    """Someone else's organisation: its rows are never seen by ``org``."""
+    return await make_org("Globex")

@@ -1,0 +1,138 @@
+"""Tokens, secrets at rest and signed links; the only module that touches cryptographic primitives."""
+
+import base64
+import binascii
+import hashlib
+import hmac
+import os
+import secrets
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from offhook.errors import DomainError
+
+_VERSION = b"\x01"
+_KEY_ID_BYTES = 4
+_NONCE_BYTES = 12
+
+
+class LinkRefused(DomainError):
+    """This link is not valid or has expired."""
+
+    code = "link_refused"
+    status = 401
+
+
+class SecretUnreadable(Exception):
+    """A sealed value does not open: another key, other associated data, or damaged bytes."""
+
+
+def new_token(prefix: str = "") -> str:
+    """``prefix`` and 43 URL-safe characters that hold 256 random bits."""
+    return prefix + secrets.token_urlsafe(32)
+
+
+def digest(token: str) -> bytes:
+    """SHA-256 of a token, 32 bytes: what is stored. Tokens are random, so they need neither salt nor a slow hash."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    id: bytes
+    sealing: AESGCM
+    signing: bytes
+
+
+def _derive(master: bytes) -> _Key:
+    def hkdf(info: bytes) -> bytes:
+        return HKDF(algorithm=SHA256(), length=32, salt=None, info=info).derive(master)
+
+    return _Key(hkdf(b"offhook key id")[:_KEY_ID_BYTES], AESGCM(hkdf(b"offhook sealing")), hkdf(b"offhook signing"))
+
+
+class Keyring:
+    """Seals secrets and signs links with the installation's key.
+
+    ``secret_key`` is a text of at least 32 characters, or several with commas between: the first one seals and signs,
+    all of them open, so a key is rotated by putting the new one in front. Without it a key is made once in ``key_file``
+    (mode 0600); processes on several machines must share ``secret_key``. Nothing is read before the first use.
+    """
+
+    def __init__(self, secret_key: str | None, key_file: Path) -> None:
+        self._secret_key = secret_key
+        self._key_file = key_file
+
+    @cached_property
+    def _keys(self) -> list[_Key]:
+        text = self._secret_key or _read_or_make(self._key_file)
+        return [_derive(part.strip().encode()) for part in text.split(",") if part.strip()]
+
+    def seal(self, plaintext: bytes, associated: bytes) -> bytes:
+        """AES-256-GCM; ``associated`` (the organisation's id, the kind of secret) must be the same to open it."""
+        key, nonce = self._keys[0], os.urandom(_NONCE_BYTES)
+        return _VERSION + key.id + nonce + key.sealing.encrypt(nonce, plaintext, associated)
+
+    def open(self, sealed: bytes, associated: bytes) -> bytes:
+        """The plaintext of :meth:`seal`; raises :class:`SecretUnreadable`."""
+        key_id = sealed[1 : 1 + _KEY_ID_BYTES]
+        nonce = sealed[1 + _KEY_ID_BYTES : 1 + _KEY_ID_BYTES + _NONCE_BYTES]
+        for key in self._keys:
+            if sealed[:1] == _VERSION and key.id == key_id and len(nonce) == _NONCE_BYTES:
+                with suppress(InvalidTag):
+                    return key.sealing.decrypt(nonce, sealed[1 + _KEY_ID_BYTES + _NONCE_BYTES :], associated)
+        raise SecretUnreadable("no key of this installation opens the value")
+
+    def sign_link(self, payload: str, expires_at: int) -> str:
+        """A URL-safe token that carries ``payload`` readably and is valid until ``expires_at`` (unix seconds)."""
+        body = f"{_b64(payload.encode())}.{expires_at}"
+        return f"{body}.{_b64(_signature(self._keys[0], body))}"
+
+    def verify_link(self, token: str, now: float) -> str:
+        """The payload of :meth:`sign_link`; raises :class:`LinkRefused`. ``now`` in unix seconds."""
+        body, _, signature = token.rpartition(".")
+        payload, _, expires_at = body.partition(".")
+        try:
+            given, data = _unb64(signature), _unb64(payload)
+        except (binascii.Error, ValueError):
+            raise LinkRefused from None
+        if not any(hmac.compare_digest(_signature(key, body), given) for key in self._keys):
+            raise LinkRefused
+        if int(expires_at) < now:
+            raise LinkRefused
+        return data.decode()
+
+
+def _signature(key: _Key, body: str) -> bytes:
+    return hmac.digest(key.signing, body.encode("utf-8", "surrogatepass"), "sha256")
+
+
+def _b64(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def _unb64(text: str) -> bytes:
+    return base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+
+
+def _read_or_make(path: Path) -> str:
+    with suppress(FileNotFoundError):
+        return path.read_text()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(secrets.token_urlsafe(48))
+        file.flush()
+        os.fsync(file.fileno())
+    # A hard link and not a rename: of two processes that start together, the second one keeps the first one's key.
+    with suppress(FileExistsError):
+        os.link(draft, path)
+    draft.unlink()
+    return path.read_text()

@@ -1,0 +1,53 @@
+"""Limits on guessing: a leaky bucket per key (an address, an account), in this process's memory.
+
+In memory and not in the database on purpose: a row for each failure would let a stranger write to the database as fast
+as he can fail. With N processes a limit is N times as high, which changes nothing for 256-bit tokens and little for
+passwords, where each attempt also costs an argon2 hash.
+"""
+
+import math
+from collections import OrderedDict
+
+from offhook.errors import TooManyRequests
+from offhook.kit.clock import Clock
+
+
+class RateLimiter:
+    """At most ``limit`` attempts at once for a key, refilled evenly over ``window_s`` seconds.
+
+    Remembers at most ``max_keys`` keys, the least recently used are forgotten, so that addresses cannot fill the memory.
+    """
+
+    def __init__(self, clock: Clock, *, limit: int, window_s: float, max_keys: int = 20_000) -> None:
+        self._clock = clock
+        self._limit = limit
+        self._drain_per_s = limit / window_s
+        self._max_keys = max_keys
+        self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def spend(self, key: str) -> None:
+        """Take one attempt before it is made, so that parallel guesses count; raises :class:`TooManyRequests`."""
+        level, now = self._level(key)
+        if level + 1 > self._limit + 1e-9:
+            wait_s = max(1, math.ceil((level + 1 - self._limit) / self._drain_per_s))
+            raise TooManyRequests(headers={"Retry-After": str(wait_s)})
+        self._store(key, level + 1, now)
+
+    def refund(self, key: str) -> None:
+        """Give an attempt back that turned out to be right."""
+        level, now = self._level(key)
+        self._store(key, max(0.0, level - 1), now)
+
+    def reset(self, key: str) -> None:
+        self._levels.pop(key, None)
+
+    def _level(self, key: str) -> tuple[float, float]:
+        now = self._clock.now().timestamp()
+        level, at = self._levels.get(key, (0.0, now))
+        return max(0.0, level - max(0.0, now - at) * self._drain_per_s), now
+
+    def _store(self, key: str, level: float, now: float) -> None:
+        self._levels[key] = (level, now)
+        self._levels.move_to_end(key)
+        if len(self._levels) > self._max_keys:
+            self._levels.popitem(last=False)

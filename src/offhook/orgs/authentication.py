@@ -1,0 +1,122 @@
+"""Credentials to callers: one indexed read a request, on a connection that is given back before the endpoint runs."""
+
+from datetime import datetime, timedelta
+
+import structlog
+from sqlalchemy import and_, or_, select, update
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from offhook.errors import Unauthorized
+from offhook.kit.clock import Clock
+from offhook.kit.crypto import digest
+from offhook.kit.db import Database
+from offhook.kit.ratelimit import RateLimiter
+from offhook.orgs.caller import Caller
+from offhook.orgs.errors import InvalidApiKey, InvalidToken
+from offhook.orgs.tables import ApiKey, Member, User, UserSession
+
+log = structlog.get_logger(__name__)
+
+TOUCH_AFTER = timedelta(seconds=60)
+# A client with a stale key may retry hard: what is limited is the load and the log, 256 random bits cannot be guessed.
+UNKNOWN_CREDENTIALS_PER_MINUTE = 300
+MAX_CREDENTIAL_LENGTH = 512
+
+
+class Authenticator:
+    """Nothing is cached: an archived key or a revoked session is refused by the very next request, on every process."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        # Autocommit makes an authentication exactly one round trip, without BEGIN and ROLLBACK around it.
+        self._engine: AsyncEngine = database.engine.execution_options(isolation_level="AUTOCOMMIT")
+        self._clock = clock
+        self._unknown = RateLimiter(clock, limit=UNKNOWN_CREDENTIALS_PER_MINUTE, window_s=60)
+
+    async def authenticate(self, *, api_key: str | None, authorization: str | None, ip: str | None) -> Caller:
+        """The caller of a request; an API key decides when both credentials are present.
+
+        Raises :class:`Unauthorized` (401) and, after many unknown credentials from one address, ``TooManyRequests``.
+        """
+        if api_key is not None:
+            return await self._by_key(api_key, ip)
+        token = _bearer(authorization)
+        if not token:
+            raise Unauthorized(headers={"WWW-Authenticate": "Bearer"})
+        return await self._by_session(token, ip)
+
+    async def _by_key(self, key: str, ip: str | None) -> Caller:
+        row = None
+        if 0 < len(key) <= MAX_CREDENTIAL_LENGTH:
+            statement = select(
+                ApiKey.id, ApiKey.organization_id, ApiKey.role, ApiKey.archived_at, ApiKey.last_used_at
+            ).where(ApiKey.key_sha256 == digest(key))
+            async with self._engine.connect() as connection:
+                row = (await connection.execute(statement)).first()
+        if row is None:
+            self._unknown.spend(ip or "")
+            raise InvalidApiKey
+        if row.archived_at is not None:
+            raise InvalidApiKey
+        now = self._clock.now()
+        if row.last_used_at is None or now - row.last_used_at >= TOUCH_AFTER:
+            await self._touch(row.id, now)
+        return Caller(
+            organization_id=row.organization_id, user_id=None, key_id=row.id, role=row.role, is_superuser=False, ip=ip
+        )
+
+    async def _by_session(self, token: str, ip: str | None) -> Caller:
+        row = None
+        if len(token) <= MAX_CREDENTIAL_LENGTH:
+            statement = (
+                select(
+                    UserSession.organization_id,
+                    UserSession.user_id,
+                    UserSession.impersonator_id,
+                    Member.role,
+                    User.is_superuser,
+                )
+                .join(User, User.id == UserSession.user_id)
+                .join(
+                    Member,
+                    and_(Member.user_id == UserSession.user_id, Member.organization_id == UserSession.organization_id),
+                )
+                .where(
+                    UserSession.token_sha256 == digest(token),
+                    UserSession.revoked_at.is_(None),
+                    UserSession.expires_at > self._clock.now(),
+                )
+            )
+            async with self._engine.connect() as connection:
+                row = (await connection.execute(statement)).first()
+        if row is None:
+            self._unknown.spend(ip or "")
+            raise InvalidToken(headers={"WWW-Authenticate": "Bearer"})
+        return Caller(
+            organization_id=row.organization_id,
+            user_id=row.user_id,
+            key_id=None,
+            role=row.role,
+            is_superuser=row.is_superuser,
+            impersonator_id=row.impersonator_id,
+            ip=ip,
+        )
+
+    async def _touch(self, key_id: int, now: datetime) -> None:
+        """Set ``last_used_at``; a row that someone else holds is left to him, so this neither waits nor deadlocks."""
+        due = (
+            select(ApiKey.id)
+            .where(ApiKey.id == key_id, or_(ApiKey.last_used_at.is_(None), ApiKey.last_used_at <= now - TOUCH_AFTER))
+            .with_for_update(skip_locked=True)
+            .scalar_subquery()
+        )
+        try:
+            async with self._engine.connect() as connection:
+                await connection.execute(update(ApiKey).where(ApiKey.id == due).values(last_used_at=now))
+        except SQLAlchemyError:
+            log.warning("api_key_touch_failed", key_id=key_id, exc_info=True)
+
+
+def _bearer(authorization: str | None) -> str:
+    scheme, _, rest = (authorization or "").strip().partition(" ")
+    return rest.strip() if scheme.lower() == "bearer" else (authorization or "").strip()

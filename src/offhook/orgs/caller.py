@@ -1,0 +1,24 @@
+"""Who is calling, as every domain sees it."""
+
+from dataclasses import dataclass
+
+ROLES = ("owner", "admin", "member", "viewer")
+WRITERS = frozenset({"owner", "admin", "member"})
+ADMINS = frozenset({"owner", "admin"})
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The organisation that a request acts on, and on whose behalf.
+
+    ``user_id`` is set for people, ``key_id`` for API keys. ``role`` is one of :data:`ROLES`. ``impersonator_id`` is the
+    superuser behind a borrowed session. ``ip`` is the address that the request came from.
+    """
+
+    organization_id: int
+    user_id: int | None
+    key_id: int | None
+    role: str
+    is_superuser: bool
+    impersonator_id: int | None = None
+    ip: str | None = None

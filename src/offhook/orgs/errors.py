@@ -1,0 +1,105 @@
+"""What can go wrong with sign-in, keys, members and repeated requests."""
+
+from offhook.errors import Conflict, Forbidden, NotFound, Unauthorized, Unprocessable
+
+
+class InvalidCredentials(Unauthorized):
+    """Invalid email or password."""
+
+    code = "invalid_credentials"
+
+
+class InvalidApiKey(Unauthorized):
+    """Invalid or archived API key."""
+
+    code = "invalid_api_key"
+
+
+class InvalidToken(Unauthorized):
+    """Invalid or expired token: sign in again."""
+
+    code = "invalid_token"
+
+
+class SignInLinkRefused(Unauthorized):
+    """This sign-in link was used before or has expired."""
+
+    code = "sign_in_link_refused"
+
+
+class SuperuserOnly(Forbidden):
+    """Access denied: superuser privileges are required."""
+
+    code = "superuser_required"
+
+
+class SignupDisabled(Forbidden):
+    """Signup is disabled."""
+
+    code = "signup_disabled"
+
+
+class EmailTaken(Conflict):
+    """Email already registered."""
+
+    code = "email_taken"
+
+
+class ApiKeyNotFound(NotFound):
+    """API key not found."""
+
+    code = "api_key_not_found"
+
+
+class UserNotFound(NotFound):
+    """User not found."""
+
+    code = "user_not_found"
+
+
+class MemberNotFound(NotFound):
+    """Member not found."""
+
+    code = "member_not_found"
+
+
+class AlreadyMember(Conflict):
+    """This person is a member already."""
+
+    code = "already_member"
+
+
+class LastOwner(Conflict):
+    """An organisation keeps at least one owner."""
+
+    code = "last_owner"
+
+
+class OwnerOnly(Forbidden):
+    """Only an owner may do this."""
+
+    code = "owner_required"
+
+
+class IdempotencyConflict(Conflict):
+    """This Idempotency-Key was used with another body."""
+
+    code = "idempotency_conflict"
+
+
+class IdempotencyInProgress(Conflict):
+    """The first request with this Idempotency-Key is still under way."""
+
+    code = "idempotency_in_progress"
+
+
+class IdempotencyOutcomeUnknown(Conflict):
+    """The first request with this Idempotency-Key was interrupted and may have acted: look for its result, then use a new key."""
+
+    code = "idempotency_outcome_unknown"
+
+
+class IdempotencyKeyInvalid(Unprocessable):
+    """An Idempotency-Key is 1 to 255 visible ASCII characters."""
+
+    code = "idempotency_key_invalid"

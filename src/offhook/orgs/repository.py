@@ -1,0 +1,122 @@
+"""The queries of organisations, people and keys."""
+
+from datetime import datetime
+
+from sqlalchemy import Row, func, select, text, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.orgs.tables import ApiKey, AuditEntry, Member, Organization, SignInLink, User, UserSession
+
+_FIRST_START_LOCK = 0x0FF400C
+
+
+async def organization(session: AsyncSession, organization_id: int) -> Organization | None:
+    return await session.get(Organization, organization_id)
+
+
+async def key_by_id(session: AsyncSession, organization_id: int, key_id: int) -> ApiKey | None:
+    return await session.scalar(
+        select(ApiKey).where(ApiKey.id == key_id, ApiKey.organization_id == organization_id).with_for_update()
+    )
+
+
+async def keys(session: AsyncSession, organization_id: int, *, include_archived: bool) -> list[ApiKey]:
+    statement = select(ApiKey).where(ApiKey.organization_id == organization_id).order_by(ApiKey.id.desc())
+    if not include_archived:
+        statement = statement.where(ApiKey.archived_at.is_(None))
+    return list(await session.scalars(statement))
+
+
+async def membership(session: AsyncSession, organization_id: int, user_id: int) -> tuple[User, str] | None:
+    """The user and the role, when the user belongs to the organisation."""
+    statement = (
+        select(User, Member.role)
+        .join(Member, Member.user_id == User.id)
+        .where(Member.organization_id == organization_id, Member.user_id == user_id)
+    )
+    row = (await session.execute(statement)).first()
+    return None if row is None else (row[0], row[1])
+
+
+async def members(session: AsyncSession, organization_id: int) -> list[Row[User, Member]]:
+    statement = (
+        select(User, Member)
+        .join(Member, Member.user_id == User.id)
+        .where(Member.organization_id == organization_id)
+        .order_by(Member.created_at, Member.user_id)
+    )
+    return list((await session.execute(statement)).all())
+
+
+async def audit_entries(
+    session: AsyncSession, organization_id: int, *, limit: int, offset: int
+) -> tuple[list[AuditEntry], int]:
+    """The newest entries first, and how many there are in all."""
+    mine = AuditEntry.organization_id == organization_id
+    total = await session.scalar(select(func.count()).select_from(AuditEntry).where(mine))
+    entries = await session.scalars(
+        select(AuditEntry).where(mine).order_by(AuditEntry.id.desc()).limit(limit).offset(offset)
+    )
+    return list(entries), total or 0
+
+
+# Below: reads across organisations, by a secret or an address, before it is known which organisation the caller is in.
+
+
+async def user_by_email(session: AsyncSession, email: str) -> User | None:
+    return await session.scalar(select(User).where(func.lower(User.email) == func.lower(email)))
+
+
+async def insert_user(session: AsyncSession, *, email: str, name: str | None, password_hash: str | None) -> User | None:
+    """The new user, or None when the address is taken: also by a transaction that runs at the same time."""
+    statement = (
+        insert(User)
+        .values(email=email, name=name, password_hash=password_hash)
+        .on_conflict_do_nothing()
+        .returning(User)
+    )
+    return await session.scalar(statement)
+
+
+async def first_membership(session: AsyncSession, user_id: int) -> Member | None:
+    return await session.scalar(
+        select(Member).where(Member.user_id == user_id).order_by(Member.created_at, Member.organization_id).limit(1)
+    )
+
+
+async def first_owner(session: AsyncSession) -> tuple[int, User] | None:
+    statement = (
+        select(Member.organization_id, User)
+        .join(User, User.id == Member.user_id)
+        .where(Member.role == "owner")
+        .order_by(Member.organization_id, User.id)
+        .limit(1)
+    )
+    row = (await session.execute(statement)).first()
+    return None if row is None else (row[0], row[1])
+
+
+async def spend_link(session: AsyncSession, token_sha256: bytes, now: datetime) -> tuple[int, int] | None:
+    """(organisation, user) of a link that was valid until now; of two that come at once one gets it."""
+    statement = (
+        update(SignInLink)
+        .where(SignInLink.token_sha256 == token_sha256, SignInLink.used_at.is_(None), SignInLink.expires_at > now)
+        .values(used_at=now)
+        .returning(SignInLink.organization_id, SignInLink.user_id)
+    )
+    row = (await session.execute(statement)).first()
+    return None if row is None else (row[0], row[1])
+
+
+async def revoke_session(session: AsyncSession, token_sha256: bytes, now: datetime) -> None:
+    await session.execute(
+        update(UserSession)
+        .where(UserSession.token_sha256 == token_sha256, UserSession.revoked_at.is_(None))
+        .values(revoked_at=now)
+    )
+
+
+async def lock_first_start(session: AsyncSession) -> None:
+    """Held until the transaction ends."""
+    await session.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _FIRST_START_LOCK})

@@ -1,0 +1,217 @@
+"""Organisations, their people, sessions and API keys: the rules, without HTTP."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.kit.crypto import digest, new_token
+from offhook.orgs import repository
+from offhook.orgs.errors import ApiKeyNotFound, EmailTaken, InvalidCredentials, SignInLinkRefused, UserNotFound
+from offhook.orgs.tables import ApiKey, Member, Organization, SignInLink, User, UserSession
+from offhook.settings import Settings
+
+SESSION_LIFETIME = timedelta(days=30)
+LINK_LIFETIME = timedelta(hours=24)
+KEY_PREFIX = "ohk_"
+KEY_PREFIX_LENGTH = 12
+DEFAULT_ORGANIZATION = "Default"
+# A placeholder that no mail reaches: the owner signs in by link and may set an address and a password later.
+DEFAULT_OWNER_EMAIL = "owner@localhost"
+
+
+@dataclass(frozen=True, slots=True)
+class NewKey:
+    """A key that was just made; ``key`` is its secret, shown now and never again."""
+
+    record: ApiKey
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class SignedIn:
+    """A new session: ``token`` is its secret."""
+
+    token: str
+    user: User
+    organization_id: int
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
+class FirstStart:
+    """The organisation that a new installation begins with and a one-time token for ``{base}/sign-in?token=…``."""
+
+    organization_id: int
+    owner_email: str
+    link_token: str
+
+
+async def first_start(session: AsyncSession, now: datetime) -> FirstStart:
+    """The first organisation and its owner, made when there is none, and a new sign-in token of 24 hours.
+
+    Two servers that start at once make one organisation: the second waits for the first one's transaction.
+    """
+    await repository.lock_first_start(session)
+    found = await repository.first_owner(session)
+    if found is None:
+        organization_id = await create_organization(session, DEFAULT_ORGANIZATION)
+        user = await create_user(session, DEFAULT_OWNER_EMAIL, name="Owner")
+        await add_member(session, organization_id, user.id, "owner")
+    else:
+        organization_id, user = found
+    link = await create_sign_in_link(session, organization_id=organization_id, user_id=user.id, now=now)
+    return FirstStart(organization_id, user.email, link)
+
+
+async def create_organization(session: AsyncSession, name: str) -> int:
+    organization = Organization(name=name)
+    session.add(organization)
+    await session.flush()
+    return organization.id
+
+
+async def create_user(
+    session: AsyncSession, email: str, *, name: str | None = None, password_hash: str | None = None
+) -> User:
+    """Raises :class:`EmailTaken`; addresses differ by more than case."""
+    user = await repository.insert_user(session, email=email, name=name, password_hash=password_hash)
+    if user is None:
+        raise EmailTaken
+    return user
+
+
+async def add_member(session: AsyncSession, organization_id: int, user_id: int, role: str) -> None:
+    session.add(Member(organization_id=organization_id, user_id=user_id, role=role))
+    await session.flush()
+
+
+async def start_session(
+    session: AsyncSession,
+    *,
+    organization_id: int,
+    user_id: int,
+    now: datetime,
+    lifetime: timedelta = SESSION_LIFETIME,
+    impersonator_id: int | None = None,
+) -> str:
+    """A new session's token."""
+    token = new_token()
+    session.add(
+        UserSession(
+            token_sha256=digest(token),
+            user_id=user_id,
+            organization_id=organization_id,
+            impersonator_id=impersonator_id,
+            created_at=now,
+            expires_at=now + lifetime,
+        )
+    )
+    await session.flush()
+    return token
+
+
+async def create_sign_in_link(session: AsyncSession, *, organization_id: int, user_id: int, now: datetime) -> str:
+    """A token that signs this user in once within 24 hours."""
+    token = new_token()
+    session.add(
+        SignInLink(
+            token_sha256=digest(token),
+            user_id=user_id,
+            organization_id=organization_id,
+            created_at=now,
+            expires_at=now + LINK_LIFETIME,
+        )
+    )
+    await session.flush()
+    return token
+
+
+async def sign_in_by_link(session: AsyncSession, token: str, now: datetime) -> SignedIn:
+    """Spend a one-time link; raises :class:`SignInLinkRefused` when it is unknown, used or too old."""
+    spent = await repository.spend_link(session, digest(token), now)
+    if spent is None:
+        raise SignInLinkRefused
+    organization_id, user_id = spent
+    membership = await repository.membership(session, organization_id, user_id)
+    if membership is None:
+        raise SignInLinkRefused
+    user, role = membership
+    return await _sign_in(session, user, organization_id, role, now)
+
+
+async def sign_in(session: AsyncSession, user: User, now: datetime) -> SignedIn:
+    """A session in the organisation that the user joined first."""
+    membership = await repository.first_membership(session, user.id)
+    if membership is None:
+        raise InvalidCredentials
+    return await _sign_in(session, user, membership.organization_id, membership.role, now)
+
+
+async def _sign_in(session: AsyncSession, user: User, organization_id: int, role: str, now: datetime) -> SignedIn:
+    token = await start_session(session, organization_id=organization_id, user_id=user.id, now=now)
+    return SignedIn(token, user, organization_id, role)
+
+
+async def create_key(
+    session: AsyncSession,
+    *,
+    organization_id: int,
+    name: str,
+    role: str = "admin",
+    created_by: int | None = None,
+) -> NewKey:
+    """A new API key; only its SHA-256 and its first characters are stored."""
+    key = new_token(KEY_PREFIX)
+    record = ApiKey(
+        organization_id=organization_id,
+        name=name,
+        prefix=key[:KEY_PREFIX_LENGTH],
+        key_sha256=digest(key),
+        role=role,
+        created_by=created_by,
+    )
+    session.add(record)
+    await session.flush()
+    await session.refresh(record)
+    return NewKey(record, key)
+
+
+async def archive_key(session: AsyncSession, organization_id: int, key_id: int, now: datetime) -> tuple[ApiKey, bool]:
+    """The key, archived, and whether that changed anything."""
+    record = await _key(session, organization_id, key_id)
+    changed = record.archived_at is None
+    if changed:
+        record.archived_at = now
+    return record, changed
+
+
+async def reactivate_key(session: AsyncSession, organization_id: int, key_id: int) -> tuple[ApiKey, bool]:
+    """The key, active, and whether that changed anything."""
+    record = await _key(session, organization_id, key_id)
+    changed = record.archived_at is not None
+    record.archived_at = None
+    return record, changed
+
+
+async def _key(session: AsyncSession, organization_id: int, key_id: int) -> ApiKey:
+    record = await repository.key_by_id(session, organization_id, key_id)
+    if record is None:
+        raise ApiKeyNotFound
+    return record
+
+
+async def grant_superuser(session: AsyncSession, email: str) -> User:
+    """Make the user with this address a superuser; raises :class:`UserNotFound`."""
+    user = await repository.user_by_email(session, email)
+    if user is None:
+        raise UserNotFound(f"No user has the address {email}.")
+    user.is_superuser = True
+    return user
+
+
+async def concurrency_limit(session: AsyncSession, organization_id: int, settings: Settings) -> int:
+    """How many calls the organisation may have at once: its own limit, or the installation's."""
+    organization = await repository.organization(session, organization_id)
+    limit = organization.concurrency_limit if organization else None
+    return limit if limit is not None else settings.org_concurrency_limit
