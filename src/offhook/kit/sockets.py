@@ -1,0 +1,148 @@
+"""Sockets that push: a callback per message instead of ASGI's queue and two context switches (see ``wsfast``).
+
+``open_socket`` gives the fast kind when the server offers it and the plain ASGI kind otherwise (a test client,
+another server), so that nothing above this module knows the difference.
+"""
+
+import asyncio
+import contextlib
+from collections import deque
+from typing import Any, Final, Protocol
+
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+
+EXTENSION: Final = "offhook.socket"
+STALLED_S: Final = 2.0
+NORMAL: Final = 1000
+GOING_AWAY: Final = 1001
+UNREADABLE: Final = 1007
+POLICY: Final = 1008
+TOO_BIG: Final = 1009
+LOST: Final = 1006
+
+
+class Receiver(Protocol):
+    """Who gets the messages. Plain functions that never block; they may close the socket."""
+
+    def on_text(self, text: str) -> None: ...
+
+    def on_binary(self, payload: bytes) -> None: ...
+
+    def on_closed(self, code: int, reason: str) -> None:
+        """Called exactly once, whoever closed it; 1006 when the line was cut."""
+        ...
+
+
+class PushSocket(Protocol):
+    """One socket. Sending never blocks and never awaits; a peer that reads nothing for 2 s is cut off."""
+
+    def send_text(self, utf8: bytes) -> None: ...
+
+    def send_binary(self, payload: bytes) -> None: ...
+
+    def close(self, code: int = NORMAL, reason: str = "") -> None:
+        """Say goodbye with a code and a reason of at most 120 bytes; idempotent."""
+        ...
+
+    async def wait_closed(self) -> None: ...
+
+
+async def open_socket(websocket: WebSocket, receiver: Receiver, *, max_message_bytes: int) -> PushSocket:
+    """Accept the handshake and give its messages to the receiver. Larger messages close the socket with 1009."""
+    await websocket.accept()
+    offer: dict[str, Any] | None = websocket.scope.get("extensions", {}).get(EXTENSION)
+    if offer is not None:
+        socket: PushSocket = offer["socket"].take_over(receiver, max_message_bytes)
+        return socket
+    return AsgiSocket(websocket, receiver, max_message_bytes)
+
+
+class AsgiSocket:
+    """The same over ASGI messages: one task reads, one writes a bounded queue."""
+
+    def __init__(
+        self, websocket: WebSocket, receiver: Receiver, max_message_bytes: int, *, max_queued: int = 500
+    ) -> None:
+        self._websocket = websocket
+        self._receiver = receiver
+        self._max = max_message_bytes
+        self._max_queued = max_queued
+        self._outgoing: deque[tuple[str, bytes]] = deque()
+        self._changed = asyncio.Event()
+        self._goodbye: tuple[int, str] | None = None
+        self._closed = asyncio.Event()
+        self._reader = asyncio.create_task(self._read())
+        self._writer = asyncio.create_task(self._write())
+
+    def send_text(self, utf8: bytes) -> None:
+        self._push("text", utf8)
+
+    def send_binary(self, payload: bytes) -> None:
+        self._push("bytes", payload)
+
+    def _push(self, kind: str, payload: bytes) -> None:
+        if self._goodbye is not None or self._closed.is_set():
+            return
+        if len(self._outgoing) >= self._max_queued:
+            self.close(POLICY, "the peer does not read")
+            return
+        self._outgoing.append((kind, payload))
+        self._changed.set()
+
+    def close(self, code: int = NORMAL, reason: str = "") -> None:
+        if self._goodbye is None:
+            self._goodbye = (code, reason)
+            self._changed.set()
+
+    async def wait_closed(self) -> None:
+        await self._closed.wait()
+
+    async def _read(self) -> None:
+        code, reason = LOST, ""
+        try:
+            while True:
+                message = await self._websocket.receive()
+                if message["type"] == "websocket.disconnect":
+                    code, reason = int(message.get("code") or LOST), str(message.get("reason") or "")
+                    break
+                if self._goodbye is None:
+                    self._deliver(message.get("text"), message.get("bytes"))
+        except (WebSocketDisconnect, RuntimeError) as error:
+            reason = str(error)
+        finally:
+            self._writer.cancel()
+            self._end(*(self._goodbye or (code, reason)))
+
+    def _deliver(self, text: str | None, payload: bytes | None) -> None:
+        size = len(text) if text is not None else len(payload or b"")
+        if size > self._max:
+            self.close(TOO_BIG, f"a message may have {self._max} bytes")
+        elif text is not None:
+            self._receiver.on_text(text)
+        elif payload is not None:
+            self._receiver.on_binary(payload)
+
+    async def _write(self) -> None:
+        with contextlib.suppress(WebSocketDisconnect, RuntimeError, TimeoutError):
+            while True:
+                await self._changed.wait()
+                self._changed.clear()
+                while self._outgoing:
+                    kind, payload = self._outgoing.popleft()
+                    async with asyncio.timeout(STALLED_S):
+                        if kind == "text":
+                            await self._websocket.send_text(payload.decode())
+                        else:
+                            await self._websocket.send_bytes(payload)
+                if self._goodbye is not None:
+                    break
+            if self._websocket.application_state is WebSocketState.CONNECTED:
+                await self._websocket.close(*self._goodbye)
+                # the reader sees the peer's answer; without one the line is dropped
+                await asyncio.sleep(STALLED_S)
+        self._reader.cancel()
+
+    def _end(self, code: int, reason: str) -> None:
+        if not self._closed.is_set():
+            self._closed.set()
+            self._receiver.on_closed(code, reason)
