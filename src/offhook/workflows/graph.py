@@ -1,8 +1,15 @@
 """The graph of an agent as the interpreter sees it. Pure: no I/O, no framework, no database."""
 
-from collections.abc import Mapping
+import re
+import zlib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
+
+# The longest function name that every LLM vendor takes.
+MAX_TOOL_NAME: Final = 64
+# What a node of this kind does when its data does not say: a greeting is heard out, the rest can be interrupted.
+INTERRUPTIBLE_BY_DEFAULT: Final = {"startCall": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +44,8 @@ class Node:
     extraction_prompt: str = ""
     extraction_variables: tuple[Mapping[str, Any], ...] = ()
     examples: tuple[str, ...] = ()
+    tool_uuids: tuple[str, ...] = ()
+    document_refs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,3 +60,135 @@ class Graph:
 
     def outgoing(self, node_id: str) -> tuple[Edge, ...]:
         return self.edges.get(node_id, ())
+
+
+def tool_name(label: str) -> str:
+    """The function name of an edge: lower case, every character outside ``[a-z0-9]`` becomes ``_``.
+
+    A label without any such character (another script) gets a name made of its checksum, so that two of them differ.
+    """
+    name = re.sub(r"[^a-z0-9]", "_", label.lower())[:MAX_TOOL_NAME]
+    if name.strip("_"):
+        return name
+    return f"transition_{zlib.crc32(label.encode('utf-8', 'surrogatepass')):08x}"
+
+
+def parse_graph(definition: Mapping[str, Any]) -> Graph:
+    """Read a stored definition, finished or not. Never raises: what is no node or no edge is left out.
+
+    Edges with an end that does not exist are left out too, and function names are made unique within a node, because
+    a draft that would not pass validation can still be tried in a test call.
+    """
+    nodes: dict[str, Node] = {}
+    for raw in _objects(_get(definition, "nodes")):
+        node = _node(raw)
+        if node is not None:
+            nodes.setdefault(node.id, node)
+    edges: dict[str, list[Edge]] = {}
+    for raw in _objects(_get(definition, "edges")):
+        source, target = _id(raw.get("source")), _id(raw.get("target"))
+        if source in nodes and target in nodes:
+            siblings = edges.setdefault(source, [])
+            siblings.append(_edge(raw, source, target, taken={edge.tool_name for edge in siblings}))
+    return Graph(
+        nodes=nodes,
+        edges={source: tuple(group) for source, group in edges.items()},
+        start_id=next((node.id for node in nodes.values() if node.kind == "startCall"), None),
+        global_prompt=next((node.prompt for node in nodes.values() if node.kind == "globalNode"), ""),
+        extra={key: value for key, value in definition.items() if key not in {"nodes", "edges"}}
+        if isinstance(definition, Mapping)
+        else {},
+    )
+
+
+def strings(value: object) -> tuple[str, ...]:
+    """The non-blank strings of a list, stripped; a single string is a list of one per line."""
+    if isinstance(value, str):
+        value = value.splitlines()
+    if not isinstance(value, list | tuple):
+        return ()
+    return tuple(item.strip() for item in value if isinstance(item, str) and item.strip())
+
+
+def _node(raw: Mapping[str, Any]) -> Node | None:
+    node_id, kind = _id(raw.get("id")), raw.get("type")
+    if not node_id or not isinstance(kind, str):
+        return None
+    data = raw.get("data")
+    data = data if isinstance(data, Mapping) else {}
+    is_audio = data.get("greeting_type") == "audio"
+    return Node(
+        id=node_id,
+        kind=kind,
+        name=_text(data.get("name")) or node_id,
+        data=data,
+        prompt=_text(data.get("prompt")) or "",
+        say=_text(data.get("say")),
+        greeting=None if is_audio else _text(data.get("greeting")),
+        allow_interrupt=_flag(data.get("allow_interrupt"), INTERRUPTIBLE_BY_DEFAULT.get(kind, True)),
+        add_global_prompt=_flag(data.get("add_global_prompt"), True),
+        extraction_enabled=_flag(data.get("extraction_enabled"), False),
+        extraction_prompt=_text(data.get("extraction_prompt")) or "",
+        extraction_variables=tuple(
+            variable for variable in _objects(data.get("extraction_variables")) if _text(variable.get("name"))
+        ),
+        examples=strings(data.get("examples")),
+        tool_uuids=strings(data.get("tool_uuids")),
+        document_refs=tuple(dict.fromkeys((*_refs(data.get("document_refs")), *_refs(data.get("document_uuids"))))),
+    )
+
+
+def _edge(raw: Mapping[str, Any], source: str, target: str, *, taken: set[str]) -> Edge:
+    data = raw.get("data")
+    data = data if isinstance(data, Mapping) else {}
+    label = _text(data.get("label")) or ""
+    is_audio = data.get("transition_speech_type") == "audio"
+    return Edge(
+        id=_id(raw.get("id")) or f"{source}-{target}",
+        source=source,
+        target=target,
+        label=label,
+        condition=_text(data.get("condition")) or "",
+        tool_name=_unique(tool_name(label), taken),
+        transition_speech=None if is_audio else _text(data.get("transition_speech")),
+        digits=_text(_id(data.get("digits"))),
+        examples=strings(data.get("examples")),
+    )
+
+
+def _unique(name: str, taken: set[str]) -> str:
+    candidate, number = name, 2
+    while candidate in taken:
+        suffix = f"_{number}"
+        candidate, number = name[: MAX_TOOL_NAME - len(suffix)] + suffix, number + 1
+    return candidate
+
+
+def _get(value: object, key: str) -> object:
+    return value.get(key) if isinstance(value, Mapping) else None
+
+
+def _objects(value: object) -> Iterable[Mapping[str, Any]]:
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list | tuple) else []
+
+
+def _id(value: object) -> str:
+    """Ids are strings; a number, which some editors write, is taken as its digits."""
+    if isinstance(value, str):
+        return value
+    is_number = isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**18
+    return str(value) if is_number else ""
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value.strip() else None
+
+
+def _flag(value: object, default: bool) -> bool:
+    return value if isinstance(value, bool) else default
+
+
+def _refs(value: object) -> tuple[str, ...]:
+    """Document ids: strings, or the integers that the reference's document list shows."""
+    items = value if isinstance(value, list | tuple) else ()
+    return strings([item if isinstance(item, str) else _id(item) for item in items])

@@ -1,0 +1,73 @@
+"""Template variables, form by form."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from offhook.workflows.template import Variable, render, variables
+from tests.workflows.strategies import patient
+
+NOON = datetime(2026, 1, 5, 12, 0, 0, tzinfo=UTC)  # a Monday
+
+
+@pytest.mark.parametrize(
+    ("text", "context", "rendered"),
+    [
+        ("Hi {{ name }}!", {"name": "Ada"}, "Hi Ada!"),
+        ("Hi {{name}}!", {}, "Hi !"),
+        ("Hi {{ name | there }}!", {}, "Hi there!"),
+        ("Hi {{ name | there }}!", {"name": None}, "Hi there!"),
+        ("Hi {{ name | there }}!", {"name": ""}, "Hi there!"),
+        ("Hi {{ name | there }}!", {"name": "Ada"}, "Hi Ada!"),
+        ("{{ n | 5 }}", {"n": 0}, "0"),
+        ("{{ first_name | fallback:friend }}", {}, "friend"),
+        ("{{ first_name | fallback }}", {}, "First Name"),
+        ("{{ order.id }}", {"order": {"id": 7}}, "7"),
+        ("{{ order.items.1 }}", {"order": {"items": ["a", "b"]}}, "b"),
+        ("{{ order.id.deeper }}", {"order": {"id": 7}}, ""),
+        ("{{ initial_context.city }}", {"city": "Oslo"}, "Oslo"),
+        ("{{ initial_context.city }}", {"initial_context": {"city": "Rome"}, "city": "Oslo"}, "Rome"),
+        ("{{ order }}", {"order": {"id": 7}}, '{"id": 7}'),
+        ("{{ items }}", {"items": ["ä", 1]}, '["ä", 1]'),
+        ("{{ First Name }}", {"First Name": "Ada"}, "Ada"),
+        (r"one\ntwo", {}, "one\ntwo"),
+        ("{ not } {{}} {{", {}, "{ not } {{}} {{"),
+        ("{{ a }}", {"a": "{{ b }}", "b": "x"}, "{{ b }}"),
+    ],
+)
+def test_variables_are_filled(text: str, context: dict[str, Any], rendered: str) -> None:
+    assert render(text, context) == rendered
+
+
+@pytest.mark.parametrize(
+    ("text", "rendered"),
+    [
+        ("{{ current_time }}", "2026-01-05 12:00:00 UTC"),
+        ("{{ current_weekday }}", "Monday"),
+        ("{{ current_time_Asia/Tokyo }}", "2026-01-05 21:00:00 JST"),
+        ("{{ current_weekday_Pacific/Auckland }}", "Tuesday"),
+        ("{{ current_weekday }} {{ current_time_Asia/Tokyo }}", "Monday 2026-01-05 21:00:00 JST"),
+        ("{{ current_time }} {{ current_weekday_America/New_York }}", "2026-01-05 07:00:00 EST Monday"),
+        ("{{ current_time_Nowhere/Land | later }}", "later"),
+    ],
+)
+def test_the_clock_is_built_in(text: str, rendered: str) -> None:
+    assert render(text, {}, now=NOON) == rendered
+
+
+def test_the_variables_of_a_text_are_listed() -> None:
+    assert list(variables("{{ a }} {{ b.c | d }} {{ current_time }}")) == [
+        Variable("a", None),
+        Variable("b.c", "d"),
+        Variable("current_time", None),
+    ]
+    assert [item.is_built_in for item in variables("{{ a }}{{ current_weekday_Europe/Oslo }}")] == [False, True]
+
+
+@patient
+@given(st.text(alphabet="{}|. \\nabcurent_tim/", max_size=60), st.dictionaries(st.text(max_size=3), st.integers()))
+def test_any_text_is_rendered(text: str, context: dict[str, Any]) -> None:
+    render(text, context, now=NOON)
