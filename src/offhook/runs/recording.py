@@ -1,7 +1,7 @@
 """Stereo recordings (left caller, right agent) written as the call goes; implements ``voice.ports.Recorder``.
 
 The loop only appends references to payloads; decoding and writing happen in a thread, for a few recorders at a time,
-twice a second each. A kill loses at most ``FLUSH_S + HOLD_S`` seconds of sound.
+more than once a second each. A kill loses at most ``FLUSH_S + HOLD_S`` seconds of sound.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from offhook.runs.wav import HEADER_BYTES, header
 
 log = structlog.get_logger(__name__)
 
-FLUSH_S: Final = 0.5  # how often one recorder is written
+FLUSH_S: Final = 0.7  # how often one recorder is written
 HOLD_S: Final = 0.2  # how long a side that is behind may still deliver before its silence is written
 JITTER_S: Final = 0.12  # frames nearer than this to where they are expected are joined without a seam
 OVERLAP_S: Final = 0.5  # a side that runs further ahead of its clock than this loses frames

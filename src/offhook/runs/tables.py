@@ -17,8 +17,12 @@ class Run(Base):
     __table_args__ = (
         Index("ix_runs_org_created", "organization_id", "created_at", "id"),
         Index("ix_runs_workflow", "organization_id", "workflow_id", "id"),
+        Index("ix_runs_workflow_created", "organization_id", "workflow_id", "created_at", "id"),
+        Index("ix_runs_workflow_duration", "organization_id", "workflow_id", "duration", "id"),
         Index("ix_runs_call_id", "call_id", postgresql_where=text("call_id IS NOT NULL")),
         Index("ix_runs_live", "lease_until", postgresql_where=text("status IN ('initiated','ringing','in_progress')")),
+        # A worker that dies after the carrier said "completed" leaves a final run with a lease.
+        Index("ix_runs_leased", "lease_until", postgresql_where=text("lease_until IS NOT NULL")),
     )
 
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True)

@@ -1,0 +1,135 @@
+"""The append-only event list in the database: how rows get their numbers, and how readers hear of them."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import bindparam, select, text
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.types import BigInteger, DateTime, Integer, Text
+
+from offhook.runs.tables import RunEvent
+
+CHANNEL: Final = "offhook_run_events"
+_NOTIFY_IDS: Final = 300  # ids in one notification, whose payload may have 8000 bytes
+
+
+@dataclass(frozen=True, slots=True)
+class NewEvent:
+    """An event without its number. ``data_json`` is what :func:`encode` made; ``created_at`` is unique in its writer."""
+
+    run_id: int
+    type: str
+    at_ms: int
+    data_json: str
+    created_at: datetime
+
+
+def encode(data: Mapping[str, Any]) -> str:
+    """JSON that PostgreSQL takes: without NUL characters, lone surrogates, NaN and values that are not JSON."""
+    try:
+        encoded = json.dumps(data, ensure_ascii=False, allow_nan=False)
+        encoded.encode()
+    except (ValueError, TypeError):
+        return json.dumps(_clean(data), ensure_ascii=False)
+    if "\\u0000" in encoded:
+        return json.dumps(_clean(data), ensure_ascii=False)
+    return encoded
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {_clean_text(str(key)): _clean(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_clean(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, bool | int):
+        return value
+    return _clean_text(str(value))
+
+
+def _clean_text(value: str) -> str:
+    return value.replace("\0", "").encode("utf-8", "replace").decode()
+
+
+# One lock per run, so that a callback in another process and the writer of a live call never give one number twice.
+_LOCK: Final = text(
+    "SELECT pg_advisory_xact_lock(hashtextextended('offhook.run_events', id)) "
+    "FROM (SELECT DISTINCT unnest(:run_ids) AS id ORDER BY 1) AS runs"
+).bindparams(bindparam("run_ids", type_=ARRAY(BigInteger)))
+
+_INSERT: Final = """
+WITH e AS (
+  SELECT * FROM unnest(:run_ids, :types, :at_ms, :data, :created_at) WITH ORDINALITY
+    AS t(run_id, type, at_ms, data, created_at, position)
+), fresh AS (SELECT * FROM e {where}), last AS (
+  SELECT ids.run_id, coalesce((SELECT max(seq) FROM run_events x WHERE x.run_id = ids.run_id), 0) AS seq
+  FROM (SELECT DISTINCT run_id FROM fresh) AS ids
+)
+INSERT INTO run_events (run_id, seq, organization_id, type, at_ms, data, created_at)
+SELECT fresh.run_id, last.seq + row_number() OVER (PARTITION BY fresh.run_id ORDER BY fresh.position),
+       runs.organization_id, fresh.type, fresh.at_ms, CAST(fresh.data AS jsonb), fresh.created_at
+FROM fresh JOIN last USING (run_id) JOIN runs ON runs.id = fresh.run_id
+"""
+_UNLESS_THERE: Final = (
+    "WHERE NOT EXISTS (SELECT 1 FROM run_events d "
+    "WHERE d.run_id = e.run_id AND d.created_at = e.created_at AND d.type = e.type)"
+)
+_TYPES: Final = (
+    bindparam("run_ids", type_=ARRAY(BigInteger)),
+    bindparam("types", type_=ARRAY(Text)),
+    bindparam("at_ms", type_=ARRAY(Integer)),
+    bindparam("data", type_=ARRAY(Text)),
+    bindparam("created_at", type_=ARRAY(DateTime(timezone=True))),
+)
+_FIRST_TIME: Final = text(_INSERT.format(where="")).bindparams(*_TYPES)
+_AGAIN: Final = text(_INSERT.format(where=_UNLESS_THERE)).bindparams(*_TYPES)
+
+
+async def append(session: AsyncSession, events: Sequence[NewEvent], *, is_retry: bool = False) -> None:
+    """Write events in their order, numbered on from what each run has; tell listeners after the commit.
+
+    ``is_retry`` leaves out what an earlier attempt, whose commit was not confirmed, may have written. Events of runs
+    that were deleted meanwhile are dropped.
+    """
+    if not events:
+        return
+    run_ids = [event.run_id for event in events]
+    await session.execute(_LOCK, {"run_ids": run_ids})
+    await session.execute(
+        _AGAIN if is_retry else _FIRST_TIME,
+        {
+            "run_ids": run_ids,
+            "types": [event.type for event in events],
+            "at_ms": [event.at_ms for event in events],
+            "data": [event.data_json for event in events],
+            "created_at": [event.created_at for event in events],
+        },
+    )
+    await notify(session, run_ids)
+
+
+async def notify(session: AsyncSession, run_ids: Sequence[int]) -> None:
+    """Wake the listeners of these runs in every process, once this transaction is committed."""
+    distinct = sorted(set(run_ids))
+    for start in range(0, len(distinct), _NOTIFY_IDS):
+        payload = ",".join(map(str, distinct[start : start + _NOTIFY_IDS]))
+        await session.execute(text("SELECT pg_notify(:channel, :payload)"), {"channel": CHANNEL, "payload": payload})
+
+
+async def read(
+    session: AsyncSession, organization_id: int, run_id: int, *, after: int = 0, limit: int = 1000
+) -> list[dict[str, Any]]:
+    """Stored events ``{seq, type, at_ms, data, created_at}`` of a run in their order, after number ``after``."""
+    rows = await session.execute(
+        select(RunEvent.seq, RunEvent.type, RunEvent.at_ms, RunEvent.data, RunEvent.created_at)
+        .where(RunEvent.run_id == run_id, RunEvent.organization_id == organization_id, RunEvent.seq > after)
+        .order_by(RunEvent.seq)
+        .limit(limit)
+    )
+    return [dict(row) for row in rows.mappings()]

@@ -1,0 +1,34 @@
+"""What a database that is away looks like, and how to wait until it is back."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeVar
+
+import asyncpg
+import structlog
+from sqlalchemy.exc import DataError, IntegrityError, SQLAlchemyError
+
+T = TypeVar("T")
+log = structlog.get_logger(__name__)
+
+# What the statement itself did wrong: trying it again does not help.
+REFUSED: Final = (DataError, IntegrityError)
+# Everything that connecting, sending or committing may raise.
+DATABASE_ERRORS: Final = (SQLAlchemyError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError)
+
+
+async def through_outage(work: Callable[[], Awaitable[T]], *, patience_s: float, what: str) -> T:
+    """Do ``work`` (one idempotent transaction) again until it succeeds; after ``patience_s`` its last error is raised."""
+    loop = asyncio.get_running_loop()
+    deadline, pause_s = loop.time() + patience_s, 0.2
+    while True:
+        try:
+            return await work()
+        except REFUSED:
+            raise
+        except DATABASE_ERRORS as error:
+            if loop.time() + pause_s > deadline:
+                raise
+            log.warning("database_away", what=what, error=type(error).__name__, retry_in_s=pause_s)
+        await asyncio.sleep(pause_s)
+        pause_s = min(5.0, pause_s * 2)
