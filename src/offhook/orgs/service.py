@@ -1,7 +1,8 @@
 """Organisations, their people, sessions and API keys: the rules, without HTTP."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from urllib.parse import urlsplit
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -16,8 +17,6 @@ LINK_LIFETIME = timedelta(hours=24)
 KEY_PREFIX = "ohk_"
 KEY_PREFIX_LENGTH = 12
 DEFAULT_ORGANIZATION = "Default"
-# A placeholder that no mail reaches: the owner signs in by link and may set an address and a password later.
-DEFAULT_OWNER_EMAIL = "owner@localhost"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +46,19 @@ class FirstStart:
     link_token: str
 
 
-async def first_start(session: AsyncSession, now: datetime) -> FirstStart:
+async def first_start(session: AsyncSession, settings: Settings) -> FirstStart:
     """The first organisation and its owner, made when there is none, and a new sign-in token of 24 hours.
 
     Two servers that start at once make one organisation: the second waits for the first one's transaction.
     """
+    now = datetime.now(UTC)
     await repository.lock_first_start(session)
     found = await repository.first_owner(session)
     if found is None:
         organization_id = await create_organization(session, DEFAULT_ORGANIZATION)
-        user = await create_user(session, DEFAULT_OWNER_EMAIL, name="Owner")
+        # A placeholder that no mail reaches: the owner signs in by link.
+        host = urlsplit(settings.public_url or "").hostname or "localhost"
+        user = await create_user(session, f"owner@{host}", name="Owner")
         await add_member(session, organization_id, user.id, "owner")
     else:
         organization_id, user = found

@@ -1,0 +1,379 @@
+"""The ``filters`` parameter of lists: JSON criteria become SQL conditions on the fields that a list declares."""
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from typing import Any, Literal
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Integer,
+    Numeric,
+    SmallInteger,
+    UnaryExpression,
+    and_,
+    case,
+    cast,
+    false,
+    func,
+)
+from sqlalchemy.orm import InstrumentedAttribute
+
+from offhook.errors import Unprocessable
+
+FilterType = Literal["number", "text", "select", "date", "boolean"]
+TYPES: tuple[FilterType, ...] = ("number", "text", "select", "date", "boolean")
+
+MAX_LENGTH = 20_000
+MAX_CRITERIA = 50
+MAX_OPTIONS = 500
+MAX_TEXT = 1000
+
+Column = ColumnElement[Any] | InstrumentedAttribute[Any]
+
+
+class FilterInvalid(Unprocessable):
+    """The filters cannot be used."""
+
+    code = "filter_invalid"
+
+    def __init__(self, where: list[str | int], message: str, kind: str) -> None:
+        super().__init__(message, detail=[{"loc": ["query", *where], "msg": message, "type": kind}])
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A column that may be filtered, and by which types. Under a name that ends in ``.*`` (``"context.*"``) the column is
+    JSONB and the rest of the criterion's field name is the key in it.
+    """
+
+    column: Column
+    types: frozenset[FilterType]
+
+    @classmethod
+    def of(cls, column: Column, *types: FilterType) -> "Field":
+        return cls(column, frozenset(types))
+
+
+def parse_filters(raw: str | None, fields: Mapping[str, Field]) -> list[ColumnElement[bool]]:
+    """The conditions of a JSON array of ``{field, type, value}``, to be AND-combined; nothing or blank is no condition.
+
+    ``attribute`` is another name of ``field``. Raises :class:`FilterInvalid` (422), which names the bad part.
+    """
+    if raw is None or not raw.strip():
+        return []
+    return [_condition(index, criterion, fields) for index, criterion in enumerate(_criteria(raw))]
+
+
+def parse_sort(
+    sort_by: str | None, sort_order: str | None, columns: Mapping[str, Column], *, default: str, tie_break: Column
+) -> list[UnaryExpression[Any]]:
+    """``ORDER BY`` for a list: nulls last, ties broken so that pages never overlap. ``sort_order`` is asc or desc."""
+    key = sort_by or default
+    if key not in columns:
+        raise FilterInvalid(
+            ["sort_by"], f"Unknown sort key {key!r}: use one of {_listed(columns)}.", "sort_key_unknown"
+        )
+    order = sort_order or "desc"
+    if order not in {"asc", "desc"}:
+        raise FilterInvalid(["sort_order"], f"Unknown sort order {order!r}: use asc or desc.", "sort_order_unknown")
+    column = columns[key]
+    if order == "asc":
+        return [column.asc().nulls_last(), tie_break.asc()]
+    return [column.desc().nulls_last(), tie_break.desc()]
+
+
+def _criteria(raw: str) -> list[Any]:
+    def refuse(message: str) -> FilterInvalid:
+        return FilterInvalid(["filters"], message, "filters_invalid")
+
+    if len(raw) > MAX_LENGTH:
+        raise refuse(f"The filters are longer than {MAX_LENGTH} characters.")
+    try:
+        criteria = json.loads(raw, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        raise refuse("The filters are not JSON: send an array of {field, type, value}.") from None
+    if not isinstance(criteria, list):
+        raise refuse("The filters are not a JSON array of {field, type, value}.")
+    if len(criteria) > MAX_CRITERIA:
+        raise refuse(f"More than {MAX_CRITERIA} filters.")
+    return criteria
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(name)
+
+
+def _condition(index: int, criterion: Any, fields: Mapping[str, Field]) -> ColumnElement[bool]:
+    if not isinstance(criterion, dict):
+        raise FilterInvalid(["filters", index], "A filter is an object {field, type, value}.", "filter_invalid")
+    name = criterion.get("field", criterion.get("attribute"))
+    kind = criterion.get("type")
+    found = _find(name, fields) if isinstance(name, str) else None
+    if found is None:
+        raise FilterInvalid(
+            ["filters", index, "field"],
+            f"Unknown filter field {_shown(name)}: use one of {_listed(fields)}.",
+            "filter_field_unknown",
+        )
+    field, key = found
+    if kind not in TYPES:
+        raise FilterInvalid(
+            ["filters", index, "type"],
+            f"Unknown filter type {_shown(kind)} of field {_shown(name)}: use one of {', '.join(TYPES)}.",
+            "filter_type_unknown",
+        )
+    if kind not in field.types:
+        raise FilterInvalid(
+            ["filters", index, "type"],
+            f"Field {_shown(name)} cannot be filtered by type {kind!r}: use {_listed(field.types)}.",
+            "filter_type_not_allowed",
+        )
+    try:
+        build = _COLUMN_BUILDERS[kind] if key is None else _JSON_BUILDERS[kind]
+        target: Any = field.column if key is None else _Member(field.column, key)
+        return build(target, criterion.get("value"))
+    except _BadValue as bad:
+        raise FilterInvalid(
+            ["filters", index, "value"],
+            f"The value of filter {_shown(name)} ({kind}) is wrong: {bad}.",
+            "filter_value_invalid",
+        ) from None
+
+
+def _find(name: str, fields: Mapping[str, Field]) -> tuple[Field, str | None] | None:
+    if name in fields and not name.endswith(".*"):
+        return fields[name], None
+    prefix, dot, key = name.partition(".")
+    if dot and key and len(key) <= 100 and _is_storable(key) and f"{prefix}.*" in fields:
+        return fields[f"{prefix}.*"], key
+    return None
+
+
+def _shown(value: Any) -> str:
+    return ascii(value)[:100]
+
+
+def _listed(names: Any) -> str:
+    return ", ".join(sorted(name.replace(".*", ".<name>") for name in names))
+
+
+# --- values
+
+
+class _BadValue(ValueError):
+    pass
+
+
+def _is_storable(text: str) -> bool:
+    """Whether PostgreSQL can hold it: no NUL, no lone surrogate."""
+    return "\0" not in text and not any("\ud800" <= char <= "\udfff" for char in text)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or not value or len(value) > MAX_TEXT or not _is_storable(value):
+        raise _BadValue(f"a text of 1 to {MAX_TEXT} characters is needed")
+    return value
+
+
+def _number(value: Any) -> Decimal:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise _BadValue("a number, or {min, max}, is needed")
+    return Decimal(str(value))
+
+
+def _number_range(value: Any) -> tuple[Decimal | None, Decimal | None]:
+    """(low, high), both inclusive; a plain number is both."""
+    if not isinstance(value, dict):
+        exact = _number(value)
+        return exact, exact
+    if not set(value) <= {"min", "max"}:
+        raise _BadValue("a range has only min and max")
+    low, high = value.get("min"), value.get("max")
+    if low is None and high is None:
+        raise _BadValue("a range needs min or max")
+    return (None if low is None else _number(low)), (None if high is None else _number(high))
+
+
+def _options(value: Any) -> list[str | int | bool | float]:
+    options = value if isinstance(value, list) else [value]
+    if len(options) > MAX_OPTIONS:
+        raise _BadValue(f"at most {MAX_OPTIONS} options")
+    for option in options:
+        if not isinstance(option, str | int | float) or (isinstance(option, str) and not _is_storable(option)):
+            raise _BadValue("one text or number, or a list of them, is needed")
+    return options
+
+
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+def _moment(value: Any, *, end: bool) -> datetime | None:
+    """A time; a plain date is its first moment, or as an end the first moment after it."""
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise _BadValue("from and to are ISO 8601 times")
+    try:
+        if _DAY.fullmatch(value):
+            day = datetime.combine(date.fromisoformat(value), datetime.min.time(), UTC)
+            return day + timedelta(days=1) if end else day
+        moment = datetime.fromisoformat(value)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise _BadValue("from and to are ISO 8601 times") from None
+
+
+def _date_range(value: Any) -> tuple[datetime | None, datetime | None, bool]:
+    """(from, to, whether ``to`` itself is left out, because it was a whole day)."""
+    if not isinstance(value, dict) or not set(value) <= {"from", "to"}:
+        raise _BadValue("an object {from, to} is needed")
+    start, stop = _moment(value.get("from"), end=False), _moment(value.get("to"), end=True)
+    if start is None and stop is None:
+        raise _BadValue("from or to is needed")
+    whole_day = isinstance(value.get("to"), str) and bool(_DAY.fullmatch(value["to"]))
+    return start, stop, whole_day
+
+
+# --- conditions on columns
+
+
+def _bounds(column: Column) -> tuple[int, int] | None:
+    """The range of an integer column's type; None for other numbers."""
+    if isinstance(column.type, BigInteger):
+        return -(2**63), 2**63 - 1
+    if isinstance(column.type, SmallInteger):
+        return -(2**15), 2**15 - 1
+    if isinstance(column.type, Integer):
+        return -(2**31), 2**31 - 1
+    return None
+
+
+def _all(conditions: list[ColumnElement[bool]]) -> ColumnElement[bool]:
+    return and_(*conditions)
+
+
+def _by_number(column: Column, value: Any) -> ColumnElement[bool]:
+    low, high = _number_range(value)
+    bounds = _bounds(column)
+    if bounds is None:
+        exact = [column >= low] if low is not None else []
+        return _all(exact + ([column <= high] if high is not None else []))
+    # Whole numbers in the column's own type, so that its index is used and no bound can be too large for it.
+    first = bounds[0] if low is None else math.ceil(low)
+    last = bounds[1] if high is None else math.floor(high)
+    if first > last or first > bounds[1] or last < bounds[0]:
+        return false()
+    if first == last:
+        return column == first
+    return _all([column >= max(first, bounds[0]), column <= min(last, bounds[1]), column.is_not(None)])
+
+
+def _by_text(column: Column, value: Any) -> ColumnElement[bool]:
+    return column.icontains(_text(value), autoescape=True)
+
+
+def _by_select(column: Column, value: Any) -> ColumnElement[bool]:
+    options = _options(value)
+    bounds = _bounds(column)
+    if bounds is None:
+        return column.in_([str(option) for option in options])
+    numbers = [_whole(option) for option in options]
+    return column.in_([number for number in numbers if bounds[0] <= number <= bounds[1]])
+
+
+def _whole(option: str | float) -> int:
+    if isinstance(option, int) and not isinstance(option, bool):
+        return option
+    if isinstance(option, str) and re.fullmatch(r"-?[0-9]{1,20}", option):
+        return int(option)
+    raise _BadValue("whole numbers are needed")
+
+
+def _by_date(column: Column, value: Any) -> ColumnElement[bool]:
+    start, stop, before = _date_range(value)
+    conditions: list[ColumnElement[bool]] = [] if start is None else [column >= start]
+    if stop is not None:
+        conditions.append(column < stop if before else column <= stop)
+    return _all(conditions)
+
+
+def _by_boolean(column: Column, value: Any) -> ColumnElement[bool]:
+    return column.is_(_boolean(value))
+
+
+def _boolean(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise _BadValue("true or false is needed")
+    return value
+
+
+# --- conditions on a key of a JSONB column: values came from a CSV or a model, so nothing is known about their type
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    column: Any
+    key: str
+
+    @property
+    def text(self) -> ColumnElement[str]:
+        return func.jsonb_extract_path_text(self.column, self.key)
+
+
+def _json_number(member: _Member, value: Any) -> ColumnElement[bool]:
+    low, high = _number_range(value)
+    # The CASE is a guard: PostgreSQL must not cast what is not a number.
+    number = case((member.text.regexp_match(r"^-?\d{1,30}(\.\d{1,30})?$"), cast(member.text, Numeric)), else_=None)
+    conditions = [number >= low] if low is not None else []
+    return _all(conditions + ([number <= high] if high is not None else []))
+
+
+def _json_text(member: _Member, value: Any) -> ColumnElement[bool]:
+    return member.text.icontains(_text(value), autoescape=True)
+
+
+def _json_select(member: _Member, value: Any) -> ColumnElement[bool]:
+    return member.text.in_(
+        [str(option).lower() if isinstance(option, bool) else str(option) for option in _options(value)]
+    )
+
+
+def _json_date(member: _Member, value: Any) -> ColumnElement[bool]:
+    start, stop, before = _date_range(value)
+    # ISO 8601 in one zone sorts as text; a cast would fail on a 31st of February.
+    moment = case((member.text.regexp_match(r"^\d{4}-\d\d-\d\d"), member.text), else_=None).collate("C")
+    conditions: list[ColumnElement[bool]] = [] if start is None else [moment >= _iso(start)]
+    if stop is not None:
+        conditions.append(moment < _iso(stop) if before else moment <= _iso(stop))
+    return _all(conditions)
+
+
+def _iso(moment: datetime) -> str:
+    return moment.isoformat()[:19].removesuffix("T00:00:00")
+
+
+def _json_boolean(member: _Member, value: Any) -> ColumnElement[bool]:
+    return func.lower(member.text) == str(_boolean(value)).lower()
+
+
+_Builder = Callable[[Any, Any], ColumnElement[bool]]
+_COLUMN_BUILDERS: dict[str, _Builder] = {
+    "number": _by_number,
+    "text": _by_text,
+    "select": _by_select,
+    "date": _by_date,
+    "boolean": _by_boolean,
+}
+_JSON_BUILDERS: dict[str, _Builder] = {
+    "number": _json_number,
+    "text": _json_text,
+    "select": _json_select,
+    "date": _json_date,
+    "boolean": _json_boolean,
+}

@@ -1,0 +1,57 @@
+"""Pages of lists: page and limit where the specification has them, optional limit and offset where it returns an array."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Query, Response
+
+# Keeps the offset of the last page far within PostgreSQL's bigint.
+_MAX_PAGE = 1_000_000
+_MAX_OFFSET = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """``page`` counts from 1, ``limit`` is 1 to 100."""
+
+    page: int
+    limit: int
+
+    @property
+    def offset(self) -> int:
+        return (self.page - 1) * self.limit
+
+    def total_pages(self, total: int) -> int:
+        """How many pages ``total`` rows fill; 0 when there are none."""
+        return -(-total // self.limit)
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """``limit`` None means every row."""
+
+    limit: int | None
+    offset: int
+
+
+def _page(
+    page: Annotated[int, Query(ge=1, le=_MAX_PAGE)] = 1,
+    limit: Annotated[int, Query(ge=1, le=100)] = 50,
+) -> Page:
+    return Page(page, limit)
+
+
+def _slice(
+    limit: Annotated[int | None, Query(ge=1, le=100)] = None,
+    offset: Annotated[int, Query(ge=0, le=_MAX_OFFSET)] = 0,
+) -> Slice:
+    return Slice(limit, offset)
+
+
+PageParams = Annotated[Page, Depends(_page)]
+SliceParams = Annotated[Slice, Depends(_slice)]
+
+
+def set_total(response: Response, total: int) -> None:
+    """The length of the whole list beside a bare array: ``X-Total-Count``."""
+    response.headers["X-Total-Count"] = str(total)
