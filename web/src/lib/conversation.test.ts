@@ -1,0 +1,91 @@
+import { describe, expect, it } from "vitest";
+import { EMPTY, type Line, advance, conversationOf, settle } from "./conversation";
+import type { CallEvent } from "./events";
+
+const event = (type: string, data: Record<string, unknown> = {}, at_ms = 0): CallEvent => ({ type, at_ms, data });
+const after = (...events: CallEvent[]) => events.reduce(advance, EMPTY);
+const speech = (lines: Line[]) => lines.flatMap((line) => (line.kind === "speech" ? [`${line.speaker} ${line.state}: ${line.text}`] : []));
+
+describe("a conversation", () => {
+  it("shows partial words of the caller until they are final", () => {
+    const partial = after(event("caller_partial", { text: "I would" }), event("caller_partial", { text: "I would like" }));
+    expect(speech(partial.lines)).toEqual(["caller live: I would like"]);
+    const final = advance(partial, event("caller_said", { text: "I would like a table", start_s: 1, end_s: 2 }));
+    expect(speech(final.lines)).toEqual(["caller final: I would like a table"]);
+  });
+
+  it("drops partial words that turn out to be nothing", () => {
+    expect(after(event("caller_partial", { text: "hm" }), event("caller_said", { text: "" })).lines).toEqual([]);
+  });
+
+  it("joins the agent's sentences to one line and closes it with what was said", () => {
+    const speaking = after(event("agent_speaking", { text: "Hello." }, 100), event("agent_speaking", { text: "How can I help?" }, 900));
+    expect(speech(speaking.lines)).toEqual(["agent live: Hello. How can I help?"]);
+    const said = advance(speaking, event("agent_said", { text: "Hello. How can I help?", interrupted: false }));
+    expect(speech(said.lines)).toEqual(["agent final: Hello. How can I help?"]);
+    expect(said.lines[0]?.atMs).toBe(100);
+  });
+
+  it("corrects the line to what was heard when the caller interrupts, and keeps the rest apart", () => {
+    const state = after(
+      event("agent_speaking", { text: "We have a table at six or at eight." }),
+      event("barged_in", { heard: "We have a table", dropped_ms: 900 }),
+      event("caller_partial", { text: "six" }),
+      event("agent_said", { text: "We have a table", interrupted: true }),
+      event("caller_said", { text: "six please" }),
+    );
+    expect(speech(state.lines)).toEqual(["agent interrupted: We have a table", "caller final: six please"]);
+    expect(state.lines[0]).toMatchObject({ unheard: "at six or at eight." });
+  });
+
+  it("keeps sentences open that were announced after the one that was said", () => {
+    const state = after(
+      event("agent_speaking", { text: "One." }),
+      event("agent_speaking", { text: "Two." }),
+      event("agent_said", { text: "One.", interrupted: false }),
+    );
+    expect(speech(state.lines)).toEqual(["agent final: One.", "agent live: Two."]);
+    expect(speech(advance(state, event("agent_said", { text: "Two." })).lines)).toEqual(["agent final: One.", "agent final: Two."]);
+  });
+
+  it("reads stored events, which have no live ones, the same way", () => {
+    const state = conversationOf([
+      event("agent_said", { text: "Hello.", start_s: 0.2 }, 1500),
+      event("caller_said", { text: "Hi.", start_s: 2.1 }, 3000),
+    ]);
+    expect(state.lines.map((line) => line.atMs)).toEqual([200, 2100]);
+  });
+
+  it("follows the current node and says so between the lines", () => {
+    const state = after(event("node_entered", { node_id: "s", name: "Welcome" }), event("node_entered", { node_id: "b", name: "Booking" }));
+    expect(state.nodeId).toBe("b");
+    expect(state.lines.map((line) => line.text)).toEqual(["Welcome", "Booking"]);
+  });
+
+  it("warns about failures and is silent about tools that worked", () => {
+    const state = after(
+      event("model_failed", { kind: "llm", provider: "openai", message: "timed out" }),
+      event("tool_answered", { name: "find_order", ok: true }),
+      event("tool_answered", { name: "find_order", ok: false, error: "no such order" }),
+    );
+    expect(state.lines).toMatchObject([
+      { text: "LLM openai failed: timed out", tone: "warning" },
+      { text: "Tool find_order failed: no such order", tone: "warning" },
+    ]);
+  });
+
+  it("knows whether the caller speaks now", () => {
+    const speaking = after(event("caller_started"));
+    expect(speaking.isCallerSpeaking).toBe(true);
+    expect(advance(speaking, event("caller_stopped")).isCallerSpeaking).toBe(false);
+  });
+
+  it("leaves nothing live when the call is over", () => {
+    const state = settle(after(event("agent_speaking", { text: "Bye." }), event("caller_partial", { text: "uh" })));
+    expect(speech(state.lines)).toEqual(["agent final: Bye."]);
+  });
+
+  it("ignores what it does not know", () => {
+    expect(after(event("something_new", { text: "x" }))).toEqual(EMPTY);
+  });
+});

@@ -1,0 +1,160 @@
+/** Projects a conversation's events to what a reader sees: lines of speech, notes between them, the current node. */
+
+import { type CallEvent, number, text } from "./events";
+
+export type Speaker = "agent" | "caller";
+export type LineState = "live" | "final" | "interrupted";
+
+export interface SpeechLine {
+  kind: "speech";
+  id: number;
+  speaker: Speaker;
+  text: string;
+  state: LineState;
+  atMs: number;
+  /** What was prepared and never heard, because the caller spoke over it. */
+  unheard: string;
+}
+
+export interface NoteLine {
+  kind: "note";
+  id: number;
+  text: string;
+  tone: "plain" | "warning";
+  atMs: number;
+}
+
+export type Line = SpeechLine | NoteLine;
+
+export interface Conversation {
+  lines: Line[];
+  nodeId: string | null;
+  isCallerSpeaking: boolean;
+  nextId: number;
+}
+
+export const EMPTY: Conversation = { lines: [], nodeId: null, isCallerSpeaking: false, nextId: 1 };
+
+export function conversationOf(events: readonly CallEvent[]): Conversation {
+  return settle(events.reduce(advance, EMPTY));
+}
+
+/** The conversation after one more event. Unknown events change nothing. */
+export function advance(state: Conversation, event: CallEvent): Conversation {
+  switch (event.type) {
+    case "caller_started":
+      return { ...state, isCallerSpeaking: true };
+    case "caller_stopped":
+      return { ...state, isCallerSpeaking: false };
+    case "caller_partial":
+      return callerSpeaks(state, event, "live");
+    case "caller_said":
+      return callerSpeaks(state, event, "final");
+    case "agent_speaking":
+      return agentSpeaks(state, event);
+    case "agent_said":
+      return agentSaid(state, event);
+    case "node_entered":
+      return note({ ...state, nodeId: text(event, "node_id") || state.nodeId }, event, text(event, "name"), "plain");
+    default: {
+      const [words, tone] = noteOf(event);
+      return words === "" ? state : note(state, event, words, tone);
+    }
+  }
+}
+
+/** When nothing more will come: what is still open was not finished. */
+export function settle(state: Conversation): Conversation {
+  const lines = state.lines
+    .filter((line) => line.kind === "note" || line.state !== "live" || line.speaker === "agent")
+    .map((line): Line => (line.kind === "speech" && line.state === "live" ? { ...line, state: "final" } : line));
+  return { ...state, lines, isCallerSpeaking: false };
+}
+
+function openLine(state: Conversation, speaker: Speaker): SpeechLine | undefined {
+  return state.lines.findLast((line): line is SpeechLine => line.kind === "speech" && line.speaker === speaker && line.state === "live");
+}
+
+function replace(state: Conversation, line: SpeechLine): Conversation {
+  return { ...state, lines: state.lines.map((old) => (old.id === line.id ? line : old)) };
+}
+
+function remove(state: Conversation, id: number): Conversation {
+  return { ...state, lines: state.lines.filter((line) => line.id !== id) };
+}
+
+type NewLine = Omit<SpeechLine, "id"> | Omit<NoteLine, "id">;
+
+function append(state: Conversation, line: NewLine): Conversation {
+  return { ...state, lines: [...state.lines, { ...line, id: state.nextId } as Line], nextId: state.nextId + 1 };
+}
+
+function note(state: Conversation, event: CallEvent, words: string, tone: NoteLine["tone"]): Conversation {
+  return words === "" ? state : append(state, { kind: "note", text: words, tone, atMs: event.at_ms });
+}
+
+function callerSpeaks(state: Conversation, event: CallEvent, lineState: LineState): Conversation {
+  const words = text(event, "text");
+  const open = openLine(state, "caller");
+  if (open !== undefined) {
+    if (words === "") return lineState === "final" ? remove(state, open.id) : state;
+    return replace(state, { ...open, text: words, state: lineState });
+  }
+  if (words === "") return state;
+  return append(state, { kind: "speech", speaker: "caller", text: words, state: lineState, atMs: startMs(event), unheard: "" });
+}
+
+function agentSpeaks(state: Conversation, event: CallEvent): Conversation {
+  const words = text(event, "text");
+  if (words === "") return state;
+  const open = openLine(state, "agent");
+  if (open !== undefined) return replace(state, { ...open, text: `${open.text} ${words}` });
+  return append(state, { kind: "speech", speaker: "agent", text: words, state: "live", atMs: event.at_ms, unheard: "" });
+}
+
+/** What was announced is corrected to what was heard; announced sentences that follow it stay open. */
+function agentSaid(state: Conversation, event: CallEvent): Conversation {
+  const heard = text(event, "text");
+  const isInterrupted = event.data["interrupted"] === true;
+  const open = openLine(state, "agent");
+  const said = { kind: "speech", speaker: "agent", text: heard, state: isInterrupted ? "interrupted" : "final", unheard: "" } as const;
+  if (open === undefined) return heard === "" ? state : append(state, { ...said, atMs: startMs(event) });
+  const rest = open.text.startsWith(heard) ? open.text.slice(heard.length).trim() : "";
+  if (isInterrupted) {
+    return heard === "" && rest === "" ? remove(state, open.id) : replace(state, { ...said, id: open.id, atMs: open.atMs, unheard: rest });
+  }
+  if (heard === "") return remove(state, open.id);
+  const closed = replace(state, { ...said, id: open.id, atMs: open.atMs });
+  if (rest === "") return closed;
+  return append(closed, { kind: "speech", speaker: "agent", text: rest, state: "live", atMs: event.at_ms, unheard: "" });
+}
+
+function startMs(event: CallEvent): number {
+  const start = number(event, "start_s");
+  return start === null ? event.at_ms : Math.round(start * 1000);
+}
+
+function noteOf(event: CallEvent): [string, NoteLine["tone"]] {
+  switch (event.type) {
+    case "digits_pressed":
+      return [`Keypad: ${text(event, "digits")}`, "plain"];
+    case "tool_called":
+      return [`Tool ${text(event, "name")}`, "plain"];
+    case "tool_answered":
+      return event.data["ok"] === false ? [`Tool ${text(event, "name")} failed: ${text(event, "error")}`, "warning"] : ["", "plain"];
+    case "model_failed":
+      return [`${text(event, "kind").toUpperCase()} ${text(event, "provider")} failed: ${text(event, "message")}`, "warning"];
+    case "failed_over":
+      return [`${text(event, "kind").toUpperCase()} switched from ${text(event, "from")} to ${text(event, "to")}`, "warning"];
+    case "watchdog_acted":
+      return [`Silence was bridged: ${text(event, "step")} (${text(event, "reason").replaceAll("_", " ")})`, "warning"];
+    case "caller_idle":
+      return ["The caller is silent", "plain"];
+    case "duration_warned":
+      return ["The call is almost out of time", "plain"];
+    case "voicemail_detected":
+      return ["Voicemail", "plain"];
+    default:
+      return ["", "plain"];
+  }
+}

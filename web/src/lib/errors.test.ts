@@ -1,0 +1,44 @@
+import { describe, expect, it } from "vitest";
+import { errorFrom, messageOf } from "./errors";
+
+describe("an error answer", () => {
+  it("shows the sentence of the server and keeps its code", () => {
+    const error = errorFrom(401, { detail: "This link was used already.", code: "link_used" });
+    expect(error).toMatchObject({ status: 401, code: "link_used", message: "This link was used already." });
+  });
+
+  it("names the field of an invalid body", () => {
+    const error = errorFrom(422, {
+      detail: [
+        { loc: ["body", "password"], msg: "String should have at least 8 characters", type: "string_too_short" },
+        { loc: ["body"], msg: "Value error, something is off.", type: "value_error" },
+      ],
+    });
+    expect(error.message).toBe("password: String should have at least 8 characters. something is off.");
+  });
+
+  it("carries the problems of an agent that cannot be published", () => {
+    const problem = { kind: "node", id: "a", field: "data.prompt", code: "prompt_required", message: "Prompt is required." };
+    const error = errorFrom(422, { detail: { is_valid: false, errors: [problem] }, code: "workflow_invalid" });
+    expect(error.message).toBe("The agent has 1 problem.");
+    expect(error.problems).toEqual([problem]);
+  });
+
+  it.each([
+    [500, "<html>", "The server failed (500). Its log says why."],
+    [404, null, "Not found."],
+    [429, {}, "Too many requests: wait a moment and try again."],
+    [418, { detail: "" }, "The request was refused (418)."],
+    [422, { detail: [] }, "The request was refused (422)."],
+  ])("has words for a %i without a usable body", (status, body, words) => {
+    expect(errorFrom(status, body).message).toBe(words);
+  });
+});
+
+describe("anything thrown", () => {
+  it("is said in words", () => {
+    expect(messageOf(new TypeError("Failed to fetch"))).toBe("The server cannot be reached. Is it running?");
+    expect(messageOf(new Error("odd"))).toBe("odd");
+    expect(messageOf("odd")).toBe("Something went wrong.");
+  });
+});

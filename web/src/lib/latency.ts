@@ -1,0 +1,53 @@
+/** Projects `turn_timed` events to one row per turn: how long the caller waited, and for what. */
+
+import { type CallEvent, number } from "./events";
+
+/** The steps from the caller's last word to the agent's first sound, in order, with the stamp that ends each. */
+export const STEPS = [
+  { key: "endpoint", ends: "turn_decided", label: "End of turn" },
+  { key: "model", ends: "first_token", label: "Model" },
+  { key: "sentence", ends: "first_sentence", label: "Sentence" },
+  { key: "voice", ends: "first_byte", label: "Voice" },
+  { key: "playout", ends: "first_frame", label: "Playout" },
+] as const;
+
+export type StepKey = (typeof STEPS)[number]["key"];
+
+export interface Turn {
+  index: number;
+  atMs: number;
+  responseMs: number;
+  parts: { key: StepKey; ms: number }[];
+}
+
+export function addTurn(turns: readonly Turn[], event: CallEvent): Turn[] {
+  const turn = turnOf(event, turns.length + 1);
+  return turn === null ? [...turns] : [...turns, turn];
+}
+
+export function turnsOf(events: readonly CallEvent[]): Turn[] {
+  return events.reduce<Turn[]>(addTurn, []);
+}
+
+/** A step without a stamp did not happen; its time counts to the step after it. */
+function turnOf(event: CallEvent, index: number): Turn | null {
+  const stopped = number(event, "caller_stopped");
+  const heard = number(event, "first_frame");
+  if (event.type !== "turn_timed" || stopped === null || heard === null) return null;
+  const parts: Turn["parts"] = [];
+  let from = stopped;
+  for (const step of STEPS) {
+    const until = number(event, step.ends);
+    if (until === null) continue;
+    parts.push({ key: step.key, ms: Math.max(0, Math.round((until - from) * 1000)) });
+    from = Math.max(from, until);
+  }
+  return { index, atMs: event.at_ms, responseMs: number(event, "response_ms") ?? Math.round((heard - stopped) * 1000), parts };
+}
+
+/** The value below which `share` (0…1) of the turns lie (nearest rank); null without turns. */
+export function percentile(turns: readonly Turn[], share: number): number | null {
+  if (turns.length === 0) return null;
+  const sorted = turns.map((turn) => turn.responseMs).sort((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? null;
+}
