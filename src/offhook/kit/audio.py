@@ -26,7 +26,8 @@ def _ulaw_encode_table() -> NDArray[np.uint8]:
     magnitude = np.minimum(np.abs(sample), 32635) + 0x84
     exponent = np.floor(np.log2(magnitude)).astype(np.int32) - 7
     mantissa = (magnitude >> (exponent + 3)) & 0x0F
-    return (~(sign | (exponent << 4) | mantissa) & 0xFF).astype(np.uint8)
+    table: NDArray[np.uint8] = (~(sign | (exponent << 4) | mantissa) & 0xFF).astype(np.uint8)
+    return table
 
 
 _DECODE: Final = _ulaw_decode_table()

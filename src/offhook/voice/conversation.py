@@ -1,0 +1,303 @@
+"""The graph interpreter: which node we are at, what the model is asked there, and what its answer does."""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from offhook.models.ports import Expectation, LlmRequest, Message, TextDelta, ToolCall, ToolCalled
+from offhook.voice import events
+from offhook.voice.errors import EmptyTurn
+from offhook.voice.extract import Extractor
+from offhook.voice.llm_chain import Emit, LlmChain
+from offhook.voice.ports import Tool, Toolbox
+from offhook.voice.prompts import edge_tools, expectation_for, hint_for, system_message
+from offhook.voice.tool_calls import ToolRunner
+from offhook.workflows.graph import Edge, Graph, Node
+from offhook.workflows.template import render
+
+# A model that keeps taking edges or calling tools without a word is stopped here.
+MAX_STEPS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """Text for the caller. ``is_fixed``: a written sentence, not a piece of a model's stream."""
+
+    text: str
+    is_fixed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """Another node was entered; everything said so far belongs to the one before."""
+
+    node: Node
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted:
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The graph came to an end node: hang up when everything was played."""
+
+
+Step = Speech | Moved | ToolStarted | Ended
+
+
+class Conversation:
+    """One conversation on any channel. ``context`` is the template context and grows with what is learned."""
+
+    def __init__(
+        self,
+        *,
+        graph: Graph,
+        llm: LlmChain,
+        toolbox: Toolbox,
+        context: dict[str, Any],
+        emit: Emit,
+        is_spoken: bool = True,
+    ) -> None:
+        if graph.start_id is None:
+            raise ValueError("the workflow has no start node")
+        self.graph = graph
+        self.context = context
+        self._llm = llm
+        self._toolbox = toolbox
+        self._emit = emit
+        self._is_spoken = is_spoken
+        self._tools = ToolRunner(emit)
+        self._extractor = Extractor(llm, emit)
+        self.history: list[Message] = []
+        self.nodes_visited: list[str] = []
+        self._spoken_entries: list[int] = []
+        self._entered = True
+        self.is_over = False
+        self.node = graph.nodes[graph.start_id]
+
+    # -- where we are ---------------------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        self._enter(self.node)
+
+    def _enter(self, node: Node) -> None:
+        self.node = node
+        self._entered = True
+        self.nodes_visited.append(node.name)
+        self._emit(events.NODE_ENTERED, {"node_id": node.id, "name": node.name, "kind": node.kind})
+
+    def edges(self) -> tuple[Edge, ...]:
+        return self.graph.outgoing(self.node.id)
+
+    def expectation(self) -> Expectation:
+        return expectation_for(self.node, self.edges())
+
+    def digit_edges(self) -> tuple[Edge, ...]:
+        return tuple(edge for edge in self.edges() if edge.digits)
+
+    @property
+    def gathered(self) -> dict[str, Any]:
+        """What the run keeps: extracted variables flat and under their own key, and the nodes that were visited."""
+        values = self._extractor.values
+        return {**values, "extracted_variables": dict(values), "nodes_visited": list(self.nodes_visited)}
+
+    # -- one turn -------------------------------------------------------------------------------------------------
+
+    async def respond(self, heard: str | None, *, edge: Edge | None = None) -> AsyncGenerator[Step, None]:
+        """Answer the caller. ``heard`` is None when nobody spoke (the first turn); ``edge`` was chosen by keys."""
+        self.history += await self._tools.settle()
+        self._spoken_entries = []
+        if heard:
+            self.history.append(Message("user", heard))
+        if edge is not None:
+            async with aclosing(self._take(edge, by="dtmf")) as moving:
+                async for step in moving:
+                    yield step
+        for _ in range(MAX_STEPS):
+            at = self.node
+            calls: list[ToolCall] = []
+            async with aclosing(self._at_node(calls)) as steps:
+                async for step in steps:
+                    yield step
+            if calls:
+                continue
+            if at.kind == "endCall":
+                self.is_over = True
+                yield Ended()
+            return
+        raise EmptyTurn
+
+    async def _at_node(self, calls: list[ToolCall]) -> AsyncGenerator[Step, None]:
+        """What happens at the current node; ``calls`` gets what the model called: then another step is due."""
+        fixed = self._fixed_sentence()
+        if fixed is not None:
+            self._entered = False
+            if fixed:
+                self._remember(fixed)
+                yield Speech(fixed, is_fixed=True)
+            return
+        async with aclosing(self._ask_model(calls)) as pieces:
+            async for piece in pieces:
+                yield piece
+        self._entered = False
+        edge = next((found for call in calls if (found := self._edge_of(call))), None)
+        async with aclosing(self._run_tools(calls)) as started:
+            async for step in started:
+                yield step
+        if edge is not None:
+            async with aclosing(self._take(edge, by="model")) as moving:
+                async for step in moving:
+                    yield step
+
+    def _fixed_sentence(self) -> str | None:
+        if not self._entered:
+            return None
+        if self.node.say is not None:
+            return render(self.node.say, self.context)
+        override = self.context.get("greeting_override") if self.node.kind == "startCall" else None
+        if isinstance(override, dict) and isinstance(override.get("text"), str):
+            return render(override["text"], self.context)
+        if self.node.kind == "startCall" and self.node.greeting:
+            return render(self.node.greeting, self.context)
+        return None
+
+    async def _ask_model(self, calls: list[ToolCall]) -> AsyncGenerator[Speech, None]:
+        for attempt in (1, 2):
+            said: list[str] = []
+            try:
+                async with aclosing(self._llm.stream(self._request())) as stream:
+                    async for event in stream:
+                        if isinstance(event, TextDelta) and event.text:
+                            said.append(event.text)
+                            yield Speech(event.text)
+                        elif isinstance(event, ToolCalled):
+                            calls.append(event.call)
+            finally:
+                # also when the caller interrupts: what was generated is cut to what was heard afterwards
+                text = "".join(said).strip()
+                if text or calls:
+                    self._remember(text, tuple(calls))
+            if text or calls:
+                return
+            if attempt == 1:
+                self._emit(events.WATCHDOG_ACTED, {"step": "retry", "reason": "empty_turn", "silent_ms": 0})
+        raise EmptyTurn
+
+    def _remember(self, text: str, calls: tuple[ToolCall, ...] = ()) -> None:
+        if text:
+            self._spoken_entries.append(len(self.history))
+        self.history.append(Message("assistant", text, tool_calls=calls))
+        self._tools.expect(calls)
+
+    def _request(self) -> LlmRequest:
+        node, edges = self.node, self.edges()
+        tools = self._node_tools()
+        system = Message("system", system_message(self.graph, node, self.context, is_spoken=self._is_spoken))
+        return LlmRequest(
+            messages=[system, *self.history],
+            tools=[*edge_tools(edges, self.context), *(tool.spec for tool in tools)],
+            hint=hint_for(node, edges, tools, self.context, entered=self._entered),
+        )
+
+    def _node_tools(self) -> Sequence[Tool]:
+        uuids = self.node.data.get("tool_uuids")
+        return self._toolbox.for_node([str(item) for item in uuids] if isinstance(uuids, list) else [])
+
+    # -- edges and tools ------------------------------------------------------------------------------------------
+
+    def _edge_of(self, call: ToolCall) -> Edge | None:
+        return next((edge for edge in self.edges() if edge.tool_name == call.name), None)
+
+    async def _run_tools(self, calls: Sequence[ToolCall]) -> AsyncGenerator[Step, None]:
+        by_name = {tool.spec.name: tool for tool in self._node_tools()}
+        for call in calls:
+            if self._edge_of(call) is not None:
+                self._tools.answer(call, {"ok": True})
+            elif (tool := by_name.get(call.name)) is None:
+                self._tools.answer(call, {"error": f"There is no function {call.name!r} here."})
+            else:
+                yield ToolStarted(call.name)
+                await self._tools.run(call, tool)
+        self.history += self._tools.take_answers()
+
+    async def _take(self, edge: Edge, *, by: str) -> AsyncGenerator[Step, None]:
+        self._extractor.leave(self.node, self.history)
+        self._emit(
+            events.EDGE_TAKEN,
+            {"edge_id": edge.id, "label": edge.label, "from": edge.source, "to": edge.target, "by": by},
+        )
+        if edge.transition_speech and (text := render(edge.transition_speech, self.context)):
+            self._remember(text)
+            yield Speech(text, is_fixed=True)
+        self._enter(self.graph.nodes[edge.target])
+        yield Moved(self.node)
+
+    # -- what was heard -------------------------------------------------------------------------------------------
+
+    def cut(self, heard: str) -> None:
+        """The caller interrupted: the history keeps the words that were heard and nothing else of this turn."""
+        left = heard
+        for index in self._spoken_entries:
+            message = self.history[index]
+            kept = message.content if left.startswith(message.content) else _common_prefix(message.content, left)
+            left = left[len(kept) :].lstrip()
+            self.history[index] = Message("assistant", kept, message.tool_calls, message.tool_call_id)
+        self.history = [
+            message for message in self.history if message.content or message.role != "assistant" or message.tool_calls
+        ]
+        self._spoken_entries = []
+
+    def note_said(self, text: str) -> None:
+        """The session itself said something (a watchdog phrase): the model should know."""
+        self.history.append(Message("assistant", text))
+
+    # -- the end --------------------------------------------------------------------------------------------------
+
+    async def finish(self, timeout_s: float = 5.0) -> None:
+        """Extract what the last node asks for and wait for extractions and side effects that are under way."""
+        self.history += await self._tools.settle()
+        if any(message.role == "user" for message in self.history):
+            self._extractor.leave(self.node, self.history)
+        await self._extractor.settle(timeout_s)
+        self.context.update(self._extractor.values)
+
+    def snapshot(self) -> dict[str, Any]:
+        return {
+            "node_id": self.node.id,
+            "entered": self._entered,
+            "is_over": self.is_over,
+            "history": [asdict(message) for message in self.history],
+            "nodes_visited": list(self.nodes_visited),
+            "values": dict(self._extractor.values),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self.node = self.graph.nodes[state["node_id"]]
+        self._entered = state["entered"]
+        self.is_over = state["is_over"]
+        self.nodes_visited = list(state["nodes_visited"])
+        self._extractor.values.update(state["values"])
+        self.context.update(state["values"])
+        self.history = [
+            Message(
+                item["role"],
+                item["content"],
+                tuple(ToolCall(**call) for call in item["tool_calls"]),
+                item["tool_call_id"],
+            )
+            for item in state["history"]
+        ]
+
+
+def _common_prefix(text: str, heard: str) -> str:
+    """The part of ``text`` that ``heard`` begins with, by words: the splitter may have changed white space."""
+    words, heard_words = text.split(), heard.split()
+    count = 0
+    for word, other in zip(words, heard_words, strict=False):
+        if word != other:
+            break
+        count += 1
+    return " ".join(words[:count])

@@ -1,0 +1,53 @@
+"""Collects keys that the caller presses until they mean an edge or are a whole entry."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from offhook.workflows.graph import Edge
+
+# Between keys of one entry people take up to 2 s; a menu with one longer option waits less for the next key.
+ENTRY_TIMEOUT_S: Final = 2.0
+PREFIX_TIMEOUT_S: Final = 1.0
+MAX_DIGITS: Final = 32
+
+
+class DigitCollector:
+    """``on_edge`` gets the edge whose digits were pressed, ``on_entry`` any other entry, without its final ``#``."""
+
+    def __init__(self, on_edge: Callable[[Edge, str], None], on_entry: Callable[[str], None]) -> None:
+        self._on_edge = on_edge
+        self._on_entry = on_entry
+        self._digits = ""
+        self._edges: Sequence[Edge] = ()
+        self._timer: asyncio.TimerHandle | None = None
+
+    def press(self, digit: str, edges: Sequence[Edge]) -> None:
+        if digit not in "0123456789*#ABCD" or len(digit) != 1:
+            return
+        self._edges = edges
+        self._digits = (self._digits + digit)[-MAX_DIGITS:]
+        self.cancel()
+        is_prefix = any(e.digits and e.digits != self._digits and e.digits.startswith(self._digits) for e in edges)
+        if not is_prefix and (digit == "#" or self._edge() is not None):
+            self._flush()
+        else:
+            wait = PREFIX_TIMEOUT_S if self._edge() is not None else ENTRY_TIMEOUT_S
+            self._timer = asyncio.get_running_loop().call_later(wait, self._flush)
+
+    def _edge(self) -> Edge | None:
+        return next((edge for edge in self._edges if edge.digits == self._digits), None)
+
+    def _flush(self) -> None:
+        edge, digits = self._edge(), self._digits
+        self._digits = ""
+        self.cancel()
+        if edge is not None:
+            self._on_edge(edge, digits)
+        elif digits := digits.removesuffix("#"):
+            self._on_entry(digits)
+
+    def cancel(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

@@ -1,0 +1,42 @@
+"""What the parts of one call share: the leg, the clock, the event stream and the settings."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+from offhook.voice.config import CallConfig
+from offhook.voice.events import VoiceEvent
+from offhook.voice.ports import CallLeg, Recorder, RunSink, Toolbox
+from offhook.workflows.graph import Graph
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """Who answers: a graph with its settings and tools; ``context`` fills the template variables and grows."""
+
+    graph: Graph
+    config: CallConfig
+    toolbox: Toolbox
+    context: dict[str, Any]
+
+
+class Line:
+    """One call's leg, clock and events. ``now`` is loop time, ``since_start`` seconds on the call's audio clock."""
+
+    def __init__(self, leg: CallLeg, sink: RunSink, recorder: Recorder | None) -> None:
+        self._loop = asyncio.get_running_loop()
+        self.started_at = self._loop.time()
+        self.leg = leg
+        self.recorder = recorder
+        self._sink = sink
+
+    def now(self) -> float:
+        return self._loop.time()
+
+    def since_start(self) -> float:
+        return self._loop.time() - self.started_at
+
+    def emit(self, kind: str, data: dict[str, Any]) -> None:
+        event = VoiceEvent(kind, round(self.since_start(), 3), data)
+        self._sink.emit(event)
+        self.leg.send_event(event)

@@ -1,0 +1,262 @@
+"""The caller's side: VAD and recognition of one call, and the decision that a turn is over."""
+
+import asyncio
+from typing import Any, Final, Protocol
+
+import numpy as np
+
+from offhook.kit.audio import Codec, Samples
+from offhook.models.ports import CallModels, Expectation, ModelError, SttEvent, SttStream
+from offhook.voice import events
+from offhook.voice.config import CallConfig
+from offhook.voice.llm_chain import Emit
+from offhook.voice.ports import VadEngine
+from offhook.voice.speech_detector import SpeechDetector
+from offhook.voice.turns import Listening, choose
+from offhook.voice.usage import UsageCounter
+
+REOPEN_PAUSE_S: Final = 0.2
+# Speech shorter than this without words is a cough, not a turn that we missed.
+MIN_UNHEARD_S: Final = 0.35
+# After this many turns without words the next recogniser is tried.
+UNHEARD_BEFORE_FAILOVER: Final = 2
+
+
+class TurnListener(Protocol):
+    """What the session does with what the caller does."""
+
+    def caller_started(self) -> None: ...
+    def caller_progressed(self, state: Listening) -> None: ...
+    def turn_ended(self, text: str, started_at: float, stopped_at: float) -> None: ...
+    def turn_unheard(self, count: int) -> None: ...
+    def recognition_lost(self) -> None: ...
+
+
+class Listener:
+    """Feed it the leg's audio; it calls back. Times are loop times."""
+
+    def __init__(
+        self,
+        *,
+        codec: Codec,
+        vad: VadEngine,
+        models: CallModels,
+        config: CallConfig,
+        emit: Emit,
+        owner: TurnListener,
+    ) -> None:
+        self._codec = codec
+        self._stts = models.stt
+        self._language = models.language
+        self._config = config
+        self._emit = emit
+        self._owner = owner
+        self._loop = asyncio.get_running_loop()
+        self._current = 0
+        self._stream: SttStream | None = None
+        self._reader: asyncio.Task[None] | None = None
+        self._rules = choose(config, has_endpointing=models.stt[0].has_endpointing)
+        self._detector = SpeechDetector(
+            now=self._loop.time,
+            start_probability=config.vad_start_probability,
+            stop_probability=config.vad_stop_probability,
+            stop_after_s=config.vad_stop_after_s,
+            on_start=self._speech_started,
+            on_stop=self._speech_stopped,
+            on_window=self._after_window,
+        )
+        self._vad = vad.open(self._detector)
+        self._expectation = Expectation()
+        self._state = Listening()
+        self._turn_started_at: float | None = None
+        self._unheard_from: float | None = None
+        self.unheard = 0
+        self.seconds = 0.0
+        self.last_audio_at = self._loop.time()
+
+    # -- audio in -------------------------------------------------------------------------------------------------
+
+    def feed(self, payload: bytes) -> None:
+        samples = self._codec.decode(payload)
+        self.last_audio_at = self._loop.time()
+        self.seconds += samples.size / self._codec.sample_rate
+        if self._stream is not None:
+            self._stream.push(samples.tobytes())
+        self._vad.push(samples if self._codec.sample_rate == 8000 else _halved(samples))
+
+    @property
+    def is_speaking(self) -> bool:
+        return self._detector.is_speaking
+
+    @property
+    def last_speech_at(self) -> float:
+        return self._detector.stopped_at
+
+    @property
+    def has_words(self) -> bool:
+        return bool(self._state.text or self._state.partial)
+
+    def expect(self, expectation: Expectation) -> None:
+        self._expectation = expectation
+        if self._stream is not None:
+            self._stream.expect(expectation)
+
+    # -- recognition ----------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        self._reader = asyncio.create_task(self._recognise())
+
+    async def close(self) -> None:
+        self._vad.close()
+        if self._reader is not None:
+            self._reader.cancel()
+            await asyncio.gather(self._reader, return_exceptions=True)
+        await self._drop_stream()
+
+    async def _drop_stream(self) -> None:
+        stream, self._stream = self._stream, None
+        if stream is not None:
+            await stream.close()
+
+    async def _recognise(self) -> None:
+        has_retried = False
+        while True:
+            try:
+                self._stream = await self._stts[self._current].open(
+                    sample_rate=self._codec.sample_rate, language=self._language
+                )
+                self._stream.expect(self._expectation)
+                if self._detector.is_speaking:
+                    self._stream.speech_started()
+                async for event in self._stream.events():
+                    has_retried = False
+                    self._heard(event)
+                return
+            except ModelError as error:
+                self._report(error)
+                await self._drop_stream()
+                if not error.retryable or has_retried:
+                    if not self._next_stt():
+                        self._owner.recognition_lost()
+                        return
+                    has_retried = False
+                else:
+                    has_retried = True
+                    await asyncio.sleep(REOPEN_PAUSE_S)
+
+    def _report(self, error: ModelError) -> None:
+        ref = self._stts[self._current].ref
+        data: dict[str, Any] = {"kind": "stt", "provider": ref.provider, "code": error.code, "message": str(error)}
+        self._emit(events.MODEL_FAILED, {**data, "retryable": error.retryable})
+
+    def _next_stt(self) -> bool:
+        if self._current + 1 >= len(self._stts):
+            return False
+        self._current += 1
+        before, after = self._stts[self._current - 1].ref, self._stts[self._current].ref
+        self._rules = choose(self._config, has_endpointing=self._stts[self._current].has_endpointing)
+        self._emit(events.FAILED_OVER, {"kind": "stt", "from": before.provider, "to": after.provider})
+        return True
+
+    def _heard(self, event: SttEvent) -> None:
+        text = event.text.strip()
+        if event.kind == "partial":
+            self._state.partial = text
+            if text:
+                self._emit(events.CALLER_PARTIAL, {"text": f"{self._state.text} {text}".strip()})
+        else:
+            self._state.partial = ""
+            self._state.text = f"{self._state.text} {text}".strip()
+            self._state.has_endpoint = event.is_endpoint or self._state.has_endpoint
+        if text:
+            self._unheard_from = None
+            if self._turn_started_at is None:
+                self._turn_started_at = self._loop.time()
+        self.poll()
+
+    def count_usage(self, usage: UsageCounter) -> None:
+        usage.stt(self._stts[self._current].ref, self.seconds)
+
+    # -- turn taking ----------------------------------------------------------------------------------------------
+
+    def _speech_started(self) -> None:
+        if self._turn_started_at is None:
+            self._turn_started_at = self._detector.started_at
+        self._state.has_endpoint = False
+        self._emit(events.CALLER_STARTED, {})
+        if self._stream is not None:
+            self._stream.speech_started()
+        self._owner.caller_started()
+
+    def _speech_stopped(self) -> None:
+        self._emit(events.CALLER_STOPPED, {})
+        if self._stream is not None:
+            self._stream.speech_ended()
+        if not self.has_words and self._detector.speech_s >= MIN_UNHEARD_S:
+            self._unheard_from = self._detector.stopped_at
+
+    def _after_window(self) -> None:
+        if self._detector.is_speaking or self.has_words or self._unheard_from is not None:
+            self.poll()
+
+    def poll(self) -> None:
+        """Ask the rules. Also called by the watchdog, because a muted far end may send no audio at all."""
+        now = self._loop.time()
+        if self._detector.is_speaking and now - self.last_audio_at > self._config.vad_stop_after_s:
+            self._detector.is_speaking = False
+            self._speech_stopped()
+        state = self._state
+        state.is_speaking = self._detector.is_speaking
+        state.speech_s = self._detector.speech_s if state.is_speaking else 0.0
+        state.silence_s = 0.0 if state.is_speaking else now - self._detector.stopped_at
+        if self._rules.is_over(state):
+            self._end_turn(now)
+            return
+        if state.is_speaking or self.has_words:
+            self._owner.caller_progressed(state)
+        if self._unheard_from is None or state.is_speaking or self.has_words:
+            return
+        if now - self._unheard_from >= self._config.deaf_after_s:
+            self._turn_unheard()
+
+    def interrupts(self) -> bool:
+        return self._rules.interrupts.interrupts(self._state)
+
+    def _end_turn(self, now: float) -> None:
+        text = f"{self._state.text} {self._state.partial}".strip()
+        stopped_at = self._detector.stopped_at or now
+        self._state = Listening()
+        self._unheard_from = None
+        self.unheard = 0
+        started_at, self._turn_started_at = self._turn_started_at or stopped_at, None
+        self._owner.turn_ended(text, started_at, stopped_at)
+
+    def _turn_unheard(self) -> None:
+        self._unheard_from = None
+        self._turn_started_at = None
+        self.unheard += 1
+        if self.unheard >= UNHEARD_BEFORE_FAILOVER and self._current + 1 < len(self._stts):
+            self._report(ModelError("stt_silent", "The caller spoke and nothing was recognised.", retryable=True))
+            self._next_stt()
+            self._restart()
+        self._owner.turn_unheard(self.unheard)
+
+    def _restart(self) -> None:
+        old, self._reader = self._reader, None
+        if old is not None:
+            old.cancel()
+        stream, self._stream = self._stream, None
+
+        async def again() -> None:
+            if stream is not None:
+                await stream.close()
+            await self._recognise()
+
+        self._reader = asyncio.create_task(again())
+
+
+def _halved(samples: Samples) -> Samples:
+    """16 kHz to 8 kHz for the VAD: pairs averaged, which is filter enough for telling speech from silence."""
+    even = samples[: samples.size & ~1].reshape(-1, 2).astype(np.int32)
+    halved: Samples = (even.sum(axis=1) >> 1).astype(np.int16)
+    return halved

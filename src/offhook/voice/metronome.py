@@ -1,0 +1,54 @@
+"""One 20 ms beat for every call of the process: a timer per call would cost more than the frames it sends."""
+
+import asyncio
+from typing import ClassVar, Protocol
+from weakref import WeakKeyDictionary
+
+from offhook.kit.audio import FRAME_S
+
+
+class Player(Protocol):
+    def tick(self, now: float) -> bool:
+        """Send what is due; return False when there is nothing left to send."""
+        ...
+
+
+class Metronome:
+    """Beats only while somebody plays. ``add`` is idempotent and takes effect at once."""
+
+    _of_loop: ClassVar["WeakKeyDictionary[asyncio.AbstractEventLoop, Metronome]"] = WeakKeyDictionary()
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._players: dict[Player, None] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._next = 0.0
+
+    @classmethod
+    def of_running_loop(cls) -> "Metronome":
+        loop = asyncio.get_running_loop()
+        found = cls._of_loop.get(loop)
+        if found is None:
+            found = cls._of_loop[loop] = cls(loop)
+        return found
+
+    def add(self, player: Player) -> None:
+        self._players[player] = None
+        if self._timer is None:
+            self._next = self._loop.time() + FRAME_S
+            self._timer = self._loop.call_at(self._next, self._beat)
+
+    def remove(self, player: Player) -> None:
+        self._players.pop(player, None)
+
+    def _beat(self) -> None:
+        now = self._loop.time()
+        for player in list(self._players):
+            if not player.tick(now):
+                self._players.pop(player, None)
+        if not self._players:
+            self._timer = None
+            return
+        # absolute beats, so that lateness never adds up; beats that were missed altogether are skipped
+        self._next = max(self._next + FRAME_S, now + FRAME_S / 4)
+        self._timer = self._loop.call_at(self._next, self._beat)

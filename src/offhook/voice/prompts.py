@@ -1,0 +1,98 @@
+"""What a model is told at a node: the system message, the tools and the hints for rule-based models."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from offhook.models.ports import EdgeHint, Expectation, NodeHint, ToolHint, ToolSpec
+from offhook.voice.ports import Tool
+from offhook.workflows.graph import Edge, Graph, Node
+from offhook.workflows.template import render
+
+VOICE_RULES = (
+    "You are on a telephone call. Answer in short spoken sentences, without lists, markup or emoji. "
+    "Say numbers and times the way people say them. Call a function as soon as its condition holds; "
+    "do not announce it and do not read out function names."
+)
+TEXT_RULES = (
+    "You are in a text chat. Answer briefly. Call a function as soon as its condition holds; do not announce it."
+)
+END_RULE = "This is the end of the conversation: say goodbye in one or two sentences and ask nothing more."
+
+
+def system_message(graph: Graph, node: Node, context: Mapping[str, Any], *, is_spoken: bool) -> str:
+    """Rules of the channel, the global prompt, the node's prompt and what is known so far, in this order."""
+    parts = [VOICE_RULES if is_spoken else TEXT_RULES]
+    if node.add_global_prompt and graph.global_prompt:
+        parts.append(render(graph.global_prompt, context))
+    parts.append(f"# Your task now: {node.name}\n{render(node.prompt, context)}")
+    if node.kind == "endCall":
+        parts.append(END_RULE)
+    return "\n\n".join(part for part in parts if part.strip())
+
+
+def edge_tools(edges: Sequence[Edge], context: Mapping[str, Any]) -> list[ToolSpec]:
+    """Edges that a model may take; edges that only keys can take are left out."""
+    return [
+        ToolSpec(edge.tool_name, f"Go on with “{edge.label}”. Call this when: {render(edge.condition, context)}")
+        for edge in edges
+        if not (edge.digits and not edge.condition)
+    ]
+
+
+def hint_for(
+    node: Node, edges: Sequence[Edge], tools: Sequence[Tool], context: Mapping[str, Any], *, entered: bool
+) -> NodeHint:
+    offline = node.data.get("offline_say")
+    say_text = node.say or (offline if isinstance(offline, str) and offline.strip() else None) or node.greeting
+    return NodeHint(
+        node_id=node.id,
+        name=node.name,
+        kind=node.kind,
+        prompt=render(node.prompt, context),
+        entered=entered,
+        say_text=render(say_text, context) if say_text else None,
+        edges=tuple(
+            EdgeHint(edge.tool_name, edge.label, render(edge.condition, context), edge.examples) for edge in edges
+        ),
+        tools=tuple(
+            ToolHint(
+                tool.spec.name,
+                tool.spec.description,
+                tuple(getattr(tool, "examples", ())),
+                tool.spec.parameters,
+            )
+            for tool in tools
+        ),
+        variables=tuple(dict(variable) for variable in node.extraction_variables),
+    )
+
+
+_KIND_WORDS = {
+    "yes_no": ("yes", "no", "correct", "right", "confirm", "agree"),
+    "digits": ("number", "digit", "code", "order", "phone", "pin", "zip"),
+    "days": ("day", "date", "monday", "tuesday", "week", "tomorrow", "appointment"),
+    "times": ("time", "hour", "morning", "afternoon", "clock"),
+    "numbers": ("rate", "rating", "scale", "score", "how many", "from one to"),
+}
+
+
+def expectation_for(node: Node, edges: Sequence[Edge]) -> Expectation:
+    """What the caller is likely to say at this node: example phrases and labels; vocabularies by what is asked.
+
+    A node may name its vocabularies itself (``data.expects``: a list of yes_no, digits, days, times, numbers).
+    """
+    phrases: list[str] = []
+    for edge in edges:
+        phrases += [*edge.examples, edge.label]
+    phrases += node.examples
+    declared = node.data.get("expects")
+    if isinstance(declared, list):
+        kinds = [kind for kind in declared if kind in _KIND_WORDS]
+    else:
+        asked = " ".join(
+            [node.prompt, node.say or "", node.greeting or "", str(node.data.get("offline_say") or "")]
+            + [f"{edge.label} {edge.condition}" for edge in edges]
+            + [f"{variable.get('name')} {variable.get('prompt')}" for variable in node.extraction_variables]
+        ).lower()
+        kinds = [kind for kind, words in _KIND_WORDS.items() if any(word in asked for word in words)]
+    return Expectation(phrases=tuple(dict.fromkeys(phrases)), kinds=tuple(kinds))

@@ -1,0 +1,49 @@
+"""Cuts a stream of model text into stretches that are worth synthesising on their own."""
+
+import re
+
+# An end of sentence: not after a single capital ("J. Smith"), a common abbreviation or inside a number ("3.5").
+_END = re.compile(r"(?<=[.!?…\u3002\uff1f\uff01])[\"')\]]*\s+|\n+")
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|No|vs|e\.g|i\.e|a\.m|p\.m|etc|Inc|Ltd|approx)\.)[\"')\]]*\s*$"
+)
+_CLAUSE = re.compile(r"(?<=[,;:\u2013\u2014])\s+")
+MIN_FIRST_CLAUSE = 18
+MAX_LENGTH = 240
+
+
+class SentenceSplitter:
+    """``push`` returns finished stretches. The first one of a turn may end at a comma, so that speech starts early."""
+
+    def __init__(self) -> None:
+        self._text = ""
+        self._is_first = True
+
+    def push(self, delta: str) -> list[str]:
+        self._text += delta
+        done: list[str] = []
+        while (cut := self._cut()) is not None:
+            piece, self._text = self._text[:cut].strip(), self._text[cut:].lstrip()
+            if piece:
+                done.append(piece)
+                self._is_first = False
+        return done
+
+    def flush(self) -> list[str]:
+        """What is left at the end of the turn."""
+        rest, self._text = self._text.strip(), ""
+        self._is_first = True
+        return [rest] if rest else []
+
+    def _cut(self) -> int | None:
+        for match in _END.finditer(self._text):
+            if "\n" in match.group() or not _ABBREVIATION.search(self._text[: match.start()]):
+                return match.end()
+        if self._is_first:
+            for match in _CLAUSE.finditer(self._text):
+                if match.start() >= MIN_FIRST_CLAUSE:
+                    return match.end()
+        if len(self._text) > MAX_LENGTH:
+            space = self._text.rfind(" ", 0, MAX_LENGTH)
+            return space + 1 if space > 0 else MAX_LENGTH
+        return None

@@ -1,0 +1,296 @@
+"""One call: the caller's audio in, turns, the agent's audio out. Everything that happens is an event."""
+
+import asyncio
+from typing import Final
+
+from offhook.models.ports import CallModels
+from offhook.voice import events
+from offhook.voice.config import CallConfig
+from offhook.voice.conversation import Conversation
+from offhook.voice.digits import DigitCollector
+from offhook.voice.events import TurnTiming
+from offhook.voice.floor import Floor
+from offhook.voice.line import Agent, Line
+from offhook.voice.listen import Listener
+from offhook.voice.llm_chain import LlmChain
+from offhook.voice.playback import Playback
+from offhook.voice.ports import CallLeg, CallResult, Recorder, RunSink, VadEngine
+from offhook.voice.speak import Speaker
+from offhook.voice.turns import Listening
+from offhook.voice.turns.voicemail_greeting import is_voicemail_greeting
+from offhook.voice.usage import UsageCounter
+from offhook.voice.watchdog import Watchdog
+from offhook.workflows.graph import Edge
+
+# A carrier that does not answer the hang-up must not keep the run open.
+HANG_UP_S: Final = 5.0
+MAX_START_DELAY_S: Final = 10.0
+
+
+class CallSession:
+    """Feed it what the caller does; ``run`` it once."""
+
+    def __init__(
+        self,
+        *,
+        agent: Agent,
+        leg: CallLeg,
+        models: CallModels,
+        sink: RunSink,
+        vad: VadEngine,
+        recorder: Recorder | None = None,
+    ) -> None:
+        self._config: CallConfig = agent.config
+        self._leg = leg
+        self._recorder = recorder
+        self._is_outbound = agent.context.get("direction") == "outbound"
+        self._usage = UsageCounter()
+        self._line = line = Line(leg, sink, recorder)
+        self._playback = Playback(leg, recorder, line.started_at)
+        self._speaker = Speaker(
+            playback=self._playback, codec=leg.codec, ttss=models.tts, emit=line.emit, usage=self._usage
+        )
+        self._conversation = Conversation(
+            graph=agent.graph,
+            llm=LlmChain(models.llm, emit=line.emit, usage=self._usage, stall_s=self._config.retry_after_s),
+            toolbox=agent.toolbox,
+            context=agent.context,
+            emit=line.emit,
+        )
+        self._listener = Listener(
+            codec=leg.codec, vad=vad, models=models, config=self._config, emit=line.emit, owner=self
+        )
+        self._floor = Floor(
+            line=line,
+            config=self._config,
+            conversation=self._conversation,
+            playback=self._playback,
+            speaker=self._speaker,
+            on_move=self._listener.expect,
+            on_end=self._end,
+        )
+        self._digits = DigitCollector(self._digits_took_edge, self._digits_entered)
+        self._digits_at = 0.0
+        self._ended = asyncio.Event()
+        self._duration_s = 0.0
+        self._outcome = "answered"
+        self._end_reason = ""
+        self._has_caller_spoken = False
+
+    # -- fed by the owner of the leg ------------------------------------------------------------------------------
+
+    def feed_audio(self, payload: bytes) -> None:
+        """Audio of the caller in the leg's codec, any length."""
+        if self._ended.is_set():
+            return
+        if self._recorder is not None:
+            self._recorder.caller(self._line.since_start(), payload)
+        self._listener.feed(payload)
+
+    def feed_digit(self, digit: str) -> None:
+        """A key that the caller pressed (0-9, *, #, A-D)."""
+        if not self._floor.is_closing and not self._ended.is_set():
+            self._digits_at = self._line.now()
+            self._has_caller_spoken = True
+            self._digits.press(digit, self._conversation.digit_edges())
+
+    def feed_mark(self, name: str) -> None:
+        """The far end has played everything that was sent before this mark."""
+        self._playback.mark_returned(name)
+
+    def leg_ended(self, reason: str = "caller_hung_up") -> None:
+        """The caller is gone (``caller_hung_up``) or their media is (``media_lost``)."""
+        self._end(reason)
+
+    def stop(self, reason: str = "server_stopped") -> None:
+        self._end(reason)
+
+    def voicemail_detected(self, by: str) -> None:
+        """An answering machine took the call; ``by`` says who noticed (carrier, transcript)."""
+        if self._outcome == "voicemail" or self._floor.is_closing:
+            return
+        self._outcome = "voicemail"
+        self._line.emit(events.VOICEMAIL_DETECTED, {"by": by})
+        if self._config.voicemail_action == "message":
+            self._floor.close(self._config.voicemail_message, "voicemail")
+        else:
+            self._end("voicemail")
+
+    # -- the call -------------------------------------------------------------------------------------------------
+
+    async def run(self) -> CallResult:
+        """Carry the call to its end: the leg is hung up and the recorder closed when it returns."""
+        codec = self._leg.codec
+        self._line.emit(events.CALL_STARTED, {"codec": codec.name, "sample_rate": codec.sample_rate})
+        watchdog = Watchdog(self, self._config, self._line.emit, self._line.started_at)
+        beside = [asyncio.create_task(watchdog.run()), asyncio.create_task(self._prepare_canned())]
+        self._listener.start()
+        self._conversation.begin()
+        self._listener.expect(self._conversation.expectation())
+        self._floor.greet(self._start_delay_s())
+        try:
+            await self._ended.wait()
+        finally:
+            self._end("server_stopped")
+            for task in beside:
+                task.cancel()
+            await self._clean_up()
+        return self._result()
+
+    def _start_delay_s(self) -> float:
+        data = self._conversation.node.data
+        delay = data.get("delayed_start_duration", 2.0)
+        if data.get("delayed_start") is not True or isinstance(delay, bool) or not isinstance(delay, int | float):
+            return 0.0
+        return min(max(float(delay), 0.0), MAX_START_DELAY_S)
+
+    async def _prepare_canned(self) -> None:
+        phrases = self._config.phrases
+        first = (phrases.filler, phrases.apology, phrases.reprompt)
+        await self._speaker.canned.prepare(
+            [*first, phrases.idle, phrases.idle_goodbye, phrases.time_warning, phrases.time_over]
+        )
+
+    async def _clean_up(self) -> None:
+        await self._floor.stop()
+        self._digits.cancel()
+        try:
+            async with asyncio.timeout(HANG_UP_S):
+                await self._leg.hang_up()
+        except TimeoutError:
+            self._floor.tags.append("hang_up_timed_out")
+        await self._listener.close()
+        await self._conversation.finish()
+        self._listener.count_usage(self._usage)
+        self._line.emit(events.USAGE_COUNTED, self._usage.as_dict())
+        self._line.emit(events.CALL_ENDED, {"end_reason": self._end_reason, "outcome": self._outcome})
+        if self._recorder is not None:
+            await self._recorder.close()
+
+    def _result(self) -> CallResult:
+        is_silent = not self._has_caller_spoken and self._outcome == "answered"
+        return CallResult(
+            outcome=self._outcome,
+            end_reason=self._end_reason,
+            duration_s=round(self._duration_s, 3),
+            gathered=self._conversation.gathered,
+            tags=(*self._floor.tags, *(["silent_caller"] if is_silent else [])),
+        )
+
+    def _end(self, reason: str) -> None:
+        if not self._ended.is_set():
+            self._end_reason = reason
+            self._floor.is_closing = True
+            self._floor.owes_since = None
+            self._duration_s = self._line.since_start()
+            self._ended.set()
+
+    # -- TurnListener: what the caller does -----------------------------------------------------------------------
+
+    def caller_started(self) -> None:
+        self._has_caller_spoken = True
+
+    def caller_progressed(self, state: Listening) -> None:
+        floor = self._floor
+        if floor.is_closing or not floor.is_agents or not self._playback.is_audible:
+            return
+        if not floor.is_held and self._listener.interrupts():
+            floor.interrupt()
+
+    def turn_ended(self, text: str, started_at: float, stopped_at: float) -> None:
+        if self._floor.is_closing:
+            return
+        now, t0 = self._line.since_start(), self._line.started_at
+        started, stopped = max(0.0, started_at - t0), max(0.0, stopped_at - t0)
+        self._line.emit(events.CALLER_SAID, {"text": text, "start_s": round(started, 3), "end_s": round(stopped, 3)})
+        if self._is_outbound and self._config.is_voicemail_detection_on and is_voicemail_greeting(text, now):
+            self.voicemail_detected("transcript")
+        elif self._floor.is_held:
+            self._floor.hold(text)
+        else:
+            self._floor.answer(text, TurnTiming(caller_stopped=stopped, turn_decided=now))
+
+    def turn_unheard(self, count: int) -> None:
+        if self._floor.is_closing or self._floor.is_agents:
+            return
+        if count >= self._config.max_unheard_turns:
+            self._floor.tags.append("stt_deaf")
+            self._apologise("nothing_recognised")
+        else:
+            self._acted("retry", "nothing_recognised")
+            self._floor.remark(self._config.phrases.reprompt)
+
+    def recognition_lost(self) -> None:
+        self._floor.tags.append("stt_failed")
+        self._apologise("recognition_lost")
+
+    def _apologise(self, reason: str) -> None:
+        self._acted("apology", reason)
+        self._floor.close(self._config.phrases.apology, "error")
+
+    def _acted(self, step: str, reason: str) -> None:
+        self._line.emit(events.WATCHDOG_ACTED, {"step": step, "reason": reason, "silent_ms": 0})
+
+    # -- keys -----------------------------------------------------------------------------------------------------
+
+    def _digits_took_edge(self, edge: Edge, digits: str) -> None:
+        self._line.emit(events.DIGITS_PRESSED, {"digits": digits})
+        if edge in self._conversation.edges():
+            self._floor.answer(None, self._pressed(), edge)
+
+    def _digits_entered(self, digits: str) -> None:
+        self._line.emit(events.DIGITS_PRESSED, {"digits": digits})
+        self._floor.answer(f"(entered on the keypad) {digits}", self._pressed())
+
+    def _pressed(self) -> TurnTiming:
+        now = self._line.since_start()
+        return TurnTiming(caller_stopped=now, turn_decided=now)
+
+    # -- Watched: what the watchdog sees and does -----------------------------------------------------------------
+
+    @property
+    def owes_since(self) -> float | None:
+        return self._floor.owes_since
+
+    @property
+    def is_tool_running(self) -> bool:
+        return self._floor.is_tool_running
+
+    @property
+    def is_audible(self) -> bool:
+        return self._playback.is_audible
+
+    @property
+    def last_audible_at(self) -> float:
+        return self._playback.audible_until
+
+    @property
+    def caller_active_at(self) -> float:
+        return max(self._listener.last_speech_at, self._digits_at)
+
+    @property
+    def is_caller_speaking(self) -> bool:
+        return self._listener.is_speaking or self._listener.has_words
+
+    def poll(self) -> None:
+        self._listener.poll()
+
+    def fill(self) -> None:
+        self._floor.fill()
+
+    def give_up(self) -> None:
+        self._floor.tags.append("watchdog")
+        self._floor.close(self._config.phrases.apology, "watchdog")
+
+    def prompt_idle(self, count: int) -> None:
+        self._floor.remark(self._config.phrases.idle)
+
+    def end_idle(self) -> None:
+        self._floor.close(self._config.phrases.idle_goodbye, "idle")
+
+    def warn_duration(self, left_s: float) -> None:
+        if not self.is_caller_speaking:
+            self._floor.remark(self._config.phrases.time_warning)
+
+    def end_duration(self) -> None:
+        self._floor.close(self._config.phrases.time_over, "max_duration")

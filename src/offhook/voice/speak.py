@@ -1,0 +1,160 @@
+"""Text to frames: synthesis with time-outs and fail-over, resampled and encoded once per chunk."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Any, ClassVar, Final, cast
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from offhook.kit.audio import Codec, Samples
+from offhook.models.ports import ModelError, Tts
+from offhook.voice import events
+from offhook.voice.errors import AllModelsFailed
+from offhook.voice.llm_chain import Emit
+from offhook.voice.playback import Playback, Sentence
+from offhook.voice.usage import UsageCounter
+
+# A vendor answers in 0.1 to 0.4 s; past this the caller would hear a hole.
+FIRST_BYTE_S: Final = 1.5
+GAP_S: Final = 1.5
+TONE_HZ: Final = (440.0, 350.0)
+TONE_S: Final = 0.35
+
+
+class Resampler:
+    """PCM16 chunks of any even size at one rate to int16 samples at another; a no-op when they are equal."""
+
+    def __init__(self, source_rate: int, target_rate: int) -> None:
+        self._stream: Any = None
+        self._odd = b""
+        if source_rate != target_rate:
+            import soxr  # noqa: PLC0415 - not needed by calls whose voices have the line's rate
+
+            self._stream = soxr.ResampleStream(source_rate, target_rate, 1, dtype="int16", quality="MQ")
+
+    def push(self, pcm: bytes, *, is_last: bool = False) -> Samples:
+        data = self._odd + pcm
+        self._odd = data[len(data) & ~1 :]
+        samples = np.frombuffer(data[: len(data) & ~1], "<i2")
+        if self._stream is None:
+            return samples
+        return cast(Samples, self._stream.resample_chunk(samples, last=is_last))
+
+
+def attention_tone(codec: Codec) -> bytes:
+    """Two soft falling notes: what a caller hears when no voice is left at all."""
+    t = np.arange(int(TONE_S * codec.sample_rate)) / codec.sample_rate
+    ramp = np.minimum(1.0, np.minimum(t, TONE_S - t) / 0.02)
+    notes = [np.sin(2 * np.pi * hz * t) * ramp * 6000 for hz in TONE_HZ]
+    return codec.encode(np.concatenate(notes).astype(np.int16))
+
+
+class CannedSpeech:
+    """Watchdog phrases as audio, synthesised once per voice and process, so that they need no vendor when it counts."""
+
+    _of_tts: ClassVar["WeakKeyDictionary[Tts, dict[str, Samples]]"] = WeakKeyDictionary()
+
+    def __init__(self, tts: Tts, codec: Codec) -> None:
+        self._tts = tts
+        self._codec = codec
+        self._cache = self._of_tts.setdefault(tts, {})
+
+    def get(self, text: str) -> bytes | None:
+        samples = self._cache.get(f"{self._codec.sample_rate}:{text}")
+        return None if samples is None else self._codec.encode(samples)
+
+    async def prepare(self, texts: Sequence[str]) -> None:
+        """Synthesise what is missing; a vendor that fails now is tried again by the next call."""
+        for text in texts:
+            key = f"{self._codec.sample_rate}:{text}"
+            if key in self._cache:
+                continue
+            resampler = Resampler(self._tts.sample_rate, self._codec.sample_rate)
+            try:
+                async with asyncio.timeout(10):
+                    parts = [resampler.push(chunk) async for chunk in self._tts.speak(text)]
+            except (ModelError, TimeoutError):
+                return
+            self._cache[key] = np.concatenate([*parts, resampler.push(b"", is_last=True)])
+
+
+class Speaker:
+    """The voices of one call as one. Raises :class:`AllModelsFailed` when none is left."""
+
+    def __init__(
+        self, *, playback: Playback, codec: Codec, ttss: Sequence[Tts], emit: Emit, usage: UsageCounter
+    ) -> None:
+        self._playback = playback
+        self._codec = codec
+        self._ttss = ttss
+        self._emit = emit
+        self._usage = usage
+        self._current = 0
+        self.canned = CannedSpeech(ttss[0], codec)
+
+    async def say(
+        self, text: str, into: list[Sentence], *, on_byte: Callable[[], None], on_start: Callable[[], None]
+    ) -> None:
+        """Synthesise one stretch into the playback queue; returns when all of it is queued, not played.
+
+        What is queued is appended to ``into`` at once: two entries when a voice died half-way and the next began anew.
+        """
+        while True:
+            sentence = self._playback.begin(text, on_start)
+            into.append(sentence)
+            try:
+                await self._synthesise(sentence, on_byte)
+            except ModelError as error:
+                self._fail(error)
+            else:
+                return
+            finally:
+                self._playback.complete(sentence)
+
+    async def _synthesise(self, sentence: Sentence, on_byte: Callable[[], None]) -> None:
+        tts = self._ttss[self._current]
+        self._usage.tts(tts.ref, sentence.text)
+        resampler = Resampler(tts.sample_rate, self._codec.sample_rate)
+        chunks = tts.speak(sentence.text)
+        limit = FIRST_BYTE_S
+        try:
+            while True:
+                try:
+                    async with asyncio.timeout(limit):
+                        chunk = await anext(chunks)
+                except StopAsyncIteration:
+                    break
+                except TimeoutError:
+                    raise ModelError("tts_stalled", f"No audio for {limit:g} s.", retryable=True) from None
+                if limit is FIRST_BYTE_S:
+                    on_byte()
+                limit = GAP_S
+                self._playback.push(sentence, self._codec.encode(resampler.push(chunk)))
+            self._playback.push(sentence, self._codec.encode(resampler.push(b"", is_last=True)))
+        finally:
+            await _close(chunks)
+
+    def _fail(self, error: ModelError) -> None:
+        ref = self._ttss[self._current].ref
+        data: dict[str, Any] = {"kind": "tts", "provider": ref.provider, "code": error.code, "message": str(error)}
+        self._emit(events.MODEL_FAILED, {**data, "retryable": error.retryable})
+        if self._current + 1 >= len(self._ttss):
+            raise AllModelsFailed("tts", error) from error
+        self._current += 1
+        to = self._ttss[self._current].ref
+        self._emit(events.FAILED_OVER, {"kind": "tts", "from": ref.provider, "to": to.provider})
+
+    def say_canned(self, text: str, on_start: Callable[[], None]) -> Sentence:
+        """Queue a phrase without asking anyone: from the cache, or the attention tone when it is not there."""
+        audio = self.canned.get(text)
+        sentence = self._playback.begin(text if audio is not None else "", on_start)
+        self._playback.push(sentence, audio if audio is not None else attention_tone(self._codec))
+        self._playback.complete(sentence)
+        return sentence
+
+
+async def _close(chunks: AsyncIterator[bytes]) -> None:
+    aclose = getattr(chunks, "aclose", None)
+    if aclose is not None:
+        await aclose()

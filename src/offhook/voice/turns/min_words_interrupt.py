@@ -1,0 +1,13 @@
+"""Only that many recognised words interrupt the agent: "mhm" and noise do not."""
+
+from dataclasses import dataclass
+
+from offhook.voice.turns.rule import Listening
+
+
+@dataclass(frozen=True, slots=True)
+class MinWordsInterrupt:
+    words: int
+
+    def interrupts(self, state: Listening) -> bool:
+        return state.words >= self.words

@@ -1,0 +1,8 @@
+"""Nothing interrupts the agent; what the caller said meanwhile is answered afterwards."""
+
+from offhook.voice.turns.rule import Listening
+
+
+class NeverInterrupts:
+    def interrupts(self, state: Listening) -> bool:
+        return False

@@ -1,0 +1,30 @@
+"""What turn rules see of the caller, and their two shapes."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(slots=True)
+class Listening:
+    """The caller's turn so far. Seconds; ``silence_s`` counts from the last speech window on the clock."""
+
+    text: str = ""
+    partial: str = ""
+    has_endpoint: bool = False
+    is_speaking: bool = False
+    speech_s: float = 0.0
+    silence_s: float = 0.0
+
+    @property
+    def words(self) -> int:
+        return len(f"{self.text} {self.partial}".split())
+
+
+class TurnEndRule(Protocol):
+    def is_over(self, state: Listening) -> bool: ...
+
+
+class InterruptRule(Protocol):
+    def interrupts(self, state: Listening) -> bool:
+        """Asked while the agent is audible."""
+        ...

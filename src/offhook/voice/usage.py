@@ -1,0 +1,34 @@
+"""Counts what a conversation used of each model, in the shape of the ``usage_counted`` event."""
+
+from collections import defaultdict
+from typing import Any
+
+from offhook.models.ports import LlmUsage, ModelRef
+
+
+class UsageCounter:
+    """Tokens and calls of LLMs, characters of TTS, seconds of STT; per provider and model."""
+
+    def __init__(self) -> None:
+        self._counts: dict[ModelRef, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+
+    def llm(self, ref: ModelRef, usage: LlmUsage) -> None:
+        counts = self._counts[ref]
+        counts["prompt_tokens"] += usage.prompt_tokens
+        counts["completion_tokens"] += usage.completion_tokens
+
+    def llm_call(self, ref: ModelRef) -> None:
+        self._counts[ref]["calls"] += 1
+
+    def tts(self, ref: ModelRef, text: str) -> None:
+        self._counts[ref]["characters"] += len(text)
+
+    def stt(self, ref: ModelRef, seconds: float) -> None:
+        self._counts[ref]["seconds"] += seconds
+
+    def as_dict(self) -> dict[str, Any]:
+        result: dict[str, list[dict[str, Any]]] = {"llm": [], "tts": [], "stt": []}
+        for ref, counts in self._counts.items():
+            numbers = {name: round(value, 1) if name == "seconds" else int(value) for name, value in counts.items()}
+            result[ref.kind].append({"provider": ref.provider, "model": ref.model, **numbers})
+        return result
