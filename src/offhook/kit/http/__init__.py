@@ -1,0 +1,50 @@
+"""The HTTP shell around every domain's routes: errors, limits, paths, health, metrics, OpenAPI and the web UI."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+
+from fastapi import FastAPI
+
+from offhook.kit.db import Database
+from offhook.kit.http import errors, health, openapi
+from offhook.kit.http.edge import HttpEdge
+from offhook.kit.http.health import Check
+from offhook.kit.http.json_bodies import JsonBodies
+from offhook.kit.http.slashes import EitherSlash
+from offhook.kit.http.ui import WebUi
+from offhook.settings import Settings
+
+__all__ = ["Check", "install_http"]
+
+MAX_BODY_BYTES = 10 * 1024 * 1024
+_BUILT_UI = Path(__file__).parents[2] / "_ui"
+
+
+class HttpRoot(Protocol):
+    """The parts of the process that the shell needs."""
+
+    @property
+    def settings(self) -> Settings: ...
+
+    @property
+    def db(self) -> Database: ...
+
+
+def install_http(
+    app: FastAPI, root: HttpRoot, *, checks: Mapping[str, Check] | None = None, ui_folder: Path = _BUILT_UI
+) -> None:
+    """Wrap the application; call it once, before or after the routers are included.
+
+    ``checks`` are what ``/ready`` asks beside the database and its migrations: a name and a coroutine function that
+    answers whether it is well. Bodies are limited to 10 MB; a route that takes more says ``max_body_size=``.
+    """
+    app.max_body_size = MAX_BODY_BYTES
+    app.router.redirect_slashes = False
+    app.router.default = EitherSlash(app.router, WebUi(ui_folder, app.router.default))
+    # The last one added is the outermost.
+    app.add_middleware(JsonBodies)
+    app.add_middleware(HttpEdge)
+    errors.install(app)
+    health.install(app, root.db, root.settings, checks or {})
+    openapi.install(app)

@@ -1,0 +1,80 @@
+"""The outermost layer of a request: its id, its log line, its metrics and the headers of every answer."""
+
+import re
+import secrets
+import time
+from typing import Any
+
+import structlog
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from offhook.kit.http.metrics import LATENCY, REQUESTS
+
+log = structlog.get_logger(__name__)
+
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_HEADERS = (
+    ("x-content-type-options", "nosniff"),
+    ("x-frame-options", "DENY"),
+    # Sign-in and recording links carry tokens in their address.
+    ("referrer-policy", "no-referrer"),
+)
+
+
+class HttpEdge:
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request_id = _request_id(scope)
+        scope.setdefault("state", {})["request_id"] = request_id
+        started, status = time.perf_counter(), 500
+        is_api: bool = scope["path"].startswith("/api/")
+
+        async def send_with_headers(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                add_headers(MutableHeaders(scope=message), request_id, is_api=is_api)
+            await send(message)
+
+        try:
+            with structlog.contextvars.bound_contextvars(request_id=request_id):
+                await self._app(scope, receive, send_with_headers)
+        finally:
+            _observe(scope, status, time.perf_counter() - started)
+
+
+def add_headers(headers: MutableHeaders, request_id: str, *, is_api: bool) -> None:
+    """The headers that every answer has; an endpoint's own choice of caching is kept."""
+    headers["x-request-id"] = request_id
+    for name, value in _HEADERS:
+        headers.setdefault(name, value)
+    if is_api:
+        headers.setdefault("cache-control", "no-store")
+
+
+def _request_id(scope: Scope) -> str:
+    given = Headers(scope=scope).get("x-request-id", "")
+    return given if _REQUEST_ID.fullmatch(given) else secrets.token_hex(8)
+
+
+def _observe(scope: Scope, status: int, seconds: float) -> None:
+    # The template and never the path: paths hold ids and tokens, and each would be a new time series.
+    route = _template(scope)
+    method = scope["method"] if scope["method"] in _METHODS else "OTHER"
+    REQUESTS.labels(method, route, status).inc()
+    LATENCY.labels(method, route).observe(seconds)
+    log.debug("http_request", method=method, route=route, status=status, duration_ms=round(seconds * 1000, 2))
+
+
+def _template(scope: Scope) -> str:
+    inner: dict[str, Any] = scope.get("fastapi") or {}
+    context = inner.get("effective_route_context")
+    route = scope.get("route")
+    return getattr(context, "path_format", None) or getattr(route, "path_format", None) or "unmatched"

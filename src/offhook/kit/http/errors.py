@@ -1,0 +1,141 @@
+"""Every error leaves as ``{"detail", "code"}``; nothing that a client sends is answered with 500."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import structlog
+from asyncpg.exceptions import DataError as AsyncpgDataError
+from fastapi import FastAPI
+from fastapi.encoders import jsonable_encoder
+from fastapi.exceptions import RequestValidationError
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import JSONResponse, Response
+from starlette.websockets import WebSocket, WebSocketState
+
+from offhook.errors import DomainError
+from offhook.kit.http.edge import add_headers
+
+log = structlog.get_logger(__name__)
+
+_CODES = {
+    401: "unauthorized",
+    403: "forbidden",
+    404: "not_found",
+    405: "method_not_allowed",
+    413: "too_large",
+    415: "unsupported_media_type",
+    422: "validation_error",
+    429: "too_many_requests",
+    503: "not_ready",
+}
+# An id beyond its column's range (``kit.ids``) names nothing.
+_OUT_OF_RANGE = frozenset({"greater_than_equal", "less_than_equal", "int_parsing_size"})
+_RETRY = {"Retry-After": "1"}
+
+
+def install(app: FastAPI) -> None:
+    app.add_exception_handler(DomainError, _domain_error)
+    app.add_exception_handler(RequestValidationError, _validation_error)
+    app.add_exception_handler(HTTPException, _http_exception)
+    app.add_exception_handler(DBAPIError, _database_error)
+    app.add_exception_handler(PoolTimeout, _database_away)
+    app.add_exception_handler(ConnectionError, _database_away)
+    app.add_exception_handler(Exception, _unexpected)
+
+
+def render(status: int, detail: Any, code: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    return JSONResponse({"detail": _printable(detail), "code": code}, status, headers)
+
+
+def _printable(value: Any) -> Any:
+    """The value without lone surrogates: a client's text may come back in a message, and must encode."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        return {_printable(key): _printable(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_printable(item) for item in value]
+    return value
+
+
+async def _answer(connection: HTTPConnection, response: JSONResponse, code: str) -> Response:
+    if isinstance(connection, WebSocket):
+        await _refuse_socket(connection, response, code)
+    return response
+
+
+async def _refuse_socket(socket: WebSocket, response: JSONResponse, code: str) -> None:
+    if socket.application_state is not WebSocketState.CONNECTING:
+        await socket.close(1011 if response.status_code >= 500 else 1008, code)
+    elif "websocket.http.response" in (socket.scope.get("extensions") or {}):
+        await socket.send_denial_response(response)
+    else:
+        await socket.close(1008, code)
+
+
+async def _domain_error(connection: HTTPConnection, error: Exception) -> Response:
+    assert isinstance(error, DomainError)
+    detail = error.message if error.detail is None else jsonable_encoder(error.detail)
+    return await _answer(connection, render(error.status, detail, error.code, error.headers), error.code)
+
+
+async def _validation_error(_: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    # Without ``input`` and ``ctx``: they repeat passwords and what cannot be encoded.
+    problems = [{"loc": list(e["loc"]), "msg": e["msg"], "type": e["type"]} for e in error.errors()]
+    if problems and all(p["loc"][:1] == ["path"] and p["type"] in _OUT_OF_RANGE for p in problems):
+        return render(404, "Not found", "not_found")
+    return render(422, problems, "validation_error")
+
+
+async def _http_exception(connection: HTTPConnection, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    if error.status_code == 400:  # the framework's word for a body that it cannot read
+        problem = [{"loc": ["body"], "msg": str(error.detail), "type": "body_invalid"}]
+        return render(422, problem, "validation_error")
+    detail = str(error.detail).capitalize() if error.status_code < 500 else "The service has a problem."
+    code = _CODES.get(error.status_code, f"http_{error.status_code}")
+    return await _answer(connection, render(error.status_code, detail, code, error.headers), code)
+
+
+async def _database_error(connection: HTTPConnection, error: Exception) -> Response:
+    """What reached the database and was refused there.
+
+    Text it cannot hold, a number too large: the input's fault, 422. A row that another request made or removed at the
+    same time: 409. A lost connection, a deadlock: 503, try again. The rest is ours.
+    """
+    assert isinstance(error, DBAPIError)
+    state = getattr(error.orig, "sqlstate", None) or ""
+    if state.startswith("22") or isinstance(getattr(error.orig, "__cause__", None), AsyncpgDataError):
+        log.info("request_refused_by_database", sqlstate=state, error=type(error.orig).__name__)
+        problem = [{"loc": ["body"], "msg": "A value cannot be stored.", "type": "value_not_storable"}]
+        return await _answer(connection, render(422, problem, "value_not_storable"), "value_not_storable")
+    if state.startswith("23"):
+        log.warning("request_conflicted_in_database", sqlstate=state, exc_info=error)
+        return await _answer(
+            connection, render(409, "This changed at the same time: try again.", "conflict"), "conflict"
+        )
+    if error.connection_invalidated or state[:2] in {"08", "40", "53", "57"}:
+        return await _database_away(connection, error)
+    return await _unexpected(connection, error)
+
+
+async def _database_away(connection: HTTPConnection, error: Exception) -> Response:
+    log.warning("database_unavailable", error=f"{type(error).__name__}: {error}")
+    return await _answer(
+        connection, render(503, "The database does not answer: try again.", "not_ready", _RETRY), "not_ready"
+    )
+
+
+async def _unexpected(connection: HTTPConnection, error: Exception) -> Response:
+    """The one that should not happen: an id for the log, and nothing of the error to the client."""
+    error_id = connection.scope.get("state", {}).get("request_id", "unknown")
+    log.error("request_failed", error_id=error_id, path=connection.scope.get("path"), exc_info=error)
+    response = render(500, f"Something went wrong on our side; the log has it as {error_id}.", "internal_error")
+    # This one answers from outside of the edge that adds them elsewhere.
+    add_headers(MutableHeaders(raw=response.raw_headers), error_id, is_api=True)
+    return await _answer(connection, response, "internal_error")

@@ -1,0 +1,78 @@
+"""Is it alive, is it ready, what does it count: for load balancers, supervisors and Prometheus."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+
+from fastapi import APIRouter, FastAPI, Request
+from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, generate_latest
+from pydantic import BaseModel
+from sqlalchemy import text
+from sqlalchemy.exc import SQLAlchemyError
+from starlette.responses import JSONResponse, Response
+
+from offhook import __version__
+from offhook.kit import migrations
+from offhook.kit.db import Database
+from offhook.settings import Settings
+
+Check = Callable[[], Awaitable[bool]]
+CHECK_TIMEOUT_S = 3.0
+
+
+class HealthResponse(BaseModel):
+    status: str
+    version: str
+    signup_enabled: bool
+
+
+def install(app: FastAPI, db: Database, settings: Settings, checks: Mapping[str, Check]) -> None:
+    answer = HealthResponse(status="ok", version=__version__, signup_enabled=settings.signup_enabled)
+    all_checks: dict[str, Check] = {
+        "database": lambda: _answers(db),
+        "migrations": lambda: migrations.is_current(db),
+        **checks,
+    }
+    router = APIRouter()
+
+    async def health() -> HealthResponse:
+        return answer
+
+    async def ready(_: Request) -> Response:
+        return await _ready(all_checks)
+
+    async def metrics(_: Request) -> Response:
+        return Response(generate_latest(REGISTRY), media_type=CONTENT_TYPE_LATEST)
+
+    router.add_api_route(
+        "/api/v1/health", health, response_model=HealthResponse, operation_id="get_health", tags=["health"]
+    )
+    router.add_api_route(
+        "/health", health, methods=["GET", "HEAD"], response_model=HealthResponse, include_in_schema=False
+    )
+    router.add_route("/ready", ready, methods=["GET"], include_in_schema=False)
+    router.add_route("/metrics", metrics, methods=["GET"], include_in_schema=False)
+    app.include_router(router)
+
+
+async def _ready(checks: Mapping[str, Check]) -> Response:
+    results = {name: await _passes(check) for name, check in checks.items()}
+    missing = [name for name, passed in results.items() if not passed]
+    report = {name: "ok" if passed else "missing" for name, passed in results.items()}
+    if missing:
+        detail = f"Not ready: {', '.join(missing)}."
+        return JSONResponse({"detail": detail, "code": "not_ready", "checks": report}, 503, {"Retry-After": "1"})
+    return JSONResponse({"status": "ready", "checks": report})
+
+
+async def _passes(check: Check) -> bool:
+    try:
+        async with asyncio.timeout(CHECK_TIMEOUT_S):
+            return await check()
+    except (SQLAlchemyError, OSError, TimeoutError):
+        return False
+
+
+async def _answers(db: Database) -> bool:
+    async with db.engine.connect() as connection:
+        await connection.execute(text("SELECT 1"))
+    return True

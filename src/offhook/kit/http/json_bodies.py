@@ -1,0 +1,134 @@
+"""Refuses JSON that parses but cannot be stored or answered: NUL, lone surrogates, NaN, absurd depth or numbers."""
+
+import json
+import re
+from typing import Any
+
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+MAX_DEPTH = 100
+MAX_DIGITS = 400
+
+# Nearly every body passes these two looks, at the speed of a substring search, and is not parsed twice.
+_SUSPECT = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])|NaN|Infinity|[0-9]{310}|[0-9][eE]\+?[0-9]{3}")
+_TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
+
+
+class JsonBodies:
+    """Reads a JSON body once, looks at it and passes it on; other bodies (uploads) stream through untouched."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or "json" not in Headers(scope=scope).get("content-type", ""):
+            await self._app(scope, receive, send)
+            return
+        try:
+            body = await _read(receive)
+        except HTTPException as too_large:  # raised by the framework's body limit
+            await _refusal(too_large.status_code, too_large.detail, "too_large")(scope, receive, send)
+            return
+        if body is None:
+            return
+        problem = find_problem(body)
+        if problem is not None:
+            detail = [{"loc": ["body"], "msg": problem, "type": "json_invalid"}]
+            await _refusal(422, detail, "validation_error")(scope, receive, send)
+            return
+        await self._app(scope, _replay(body, receive), send)
+
+
+def find_problem(body: bytes) -> str | None:
+    """A sentence on what is wrong with it; None when it is fine or no JSON at all, which is said where it is parsed."""
+    try:
+        body.decode()
+    except UnicodeDecodeError:
+        return "The body is not UTF-8."
+    if body.count(b"[") + body.count(b"{") > MAX_DEPTH and _depth(body) > MAX_DEPTH:
+        return f"The body is nested deeper than {MAX_DEPTH} levels."
+    if _SUSPECT.search(body) is None:
+        return None
+    try:
+        parsed = json.loads(body, parse_constant=_refuse, parse_float=_finite, parse_int=_short)
+    except json.JSONDecodeError:
+        return None
+    except ValueError as bad:
+        return str(bad)
+    return _find_text(parsed)
+
+
+def _refuse(name: str) -> Any:
+    raise ValueError(f"The body holds {name}, which is not JSON.")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if number in (float("inf"), float("-inf")):
+        raise ValueError("The body holds a number that is too large.")
+    return number
+
+
+def _short(text: str) -> int:
+    if len(text) > MAX_DIGITS:
+        raise ValueError("The body holds a number that is too large.")
+    return int(text)
+
+
+def _find_text(value: Any) -> str | None:
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, str):
+            if "\0" in item or any("\ud800" <= char <= "\udfff" for char in item):
+                return "The body holds a NUL character or half of a surrogate pair, which cannot be stored."
+        elif isinstance(item, list):
+            stack.extend(item)
+        elif isinstance(item, dict):
+            stack.extend(item)
+            stack.extend(item.values())
+    return None
+
+
+def _depth(body: bytes) -> int:
+    depth = deepest = 0
+    for token in _TOKENS.finditer(body):
+        first = token[0][:1]
+        if first in b"[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif first in b"]}":
+            depth -= 1
+    return deepest
+
+
+async def _read(receive: Receive) -> bytes | None:
+    """The whole body; None when the client went away."""
+    chunks: list[bytes] = []
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            return None
+        chunks.append(message.get("body", b""))
+        if not message.get("more_body", False):
+            return b"".join(chunks)
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    sent = False
+
+    async def replay() -> Message:
+        nonlocal sent
+        if sent:
+            return await receive()
+        sent = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return replay
+
+
+def _refusal(status: int, detail: Any, code: str) -> JSONResponse:
+    return JSONResponse({"detail": detail, "code": code}, status)

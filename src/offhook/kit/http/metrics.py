@@ -1,0 +1,13 @@
+"""What a process counts about itself, in the registry that ``/metrics`` shows."""
+
+from prometheus_client import Counter, Gauge, Histogram
+
+REQUESTS = Counter("offhook_http_requests", "HTTP requests by route template.", ("method", "route", "status"))
+LATENCY = Histogram(
+    "offhook_http_request_seconds",
+    "Time until the answer was sent, by route template.",
+    ("method", "route"),
+    buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
+)
+# Whoever holds the calls says how many there are: ``LIVE_CALLS.set_function(lambda: live.active)``.
+LIVE_CALLS = Gauge("offhook_live_calls", "Calls that this process carries now.")

@@ -1,0 +1,103 @@
+"""The interface description: its version, its address, and the errors that every operation may answer."""
+
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.openapi.utils import get_openapi
+from starlette.responses import JSONResponse, Response
+
+PATH = "/api/v1/openapi.json"
+TITLE = "Offhook"
+VERSION = "1.0.0"
+
+_ERRORS = {
+    "401": "No credential, or a bad one",
+    "403": "The role does not allow it",
+    "404": "Not found",
+    "409": "The current state does not allow it",
+}
+_ERROR_SCHEMA = {
+    "title": "ErrorResponse",
+    "type": "object",
+    "required": ["detail", "code"],
+    "properties": {
+        "detail": {
+            "title": "Detail",
+            "description": "A sentence for people; an object or a list where the answer has parts",
+            "anyOf": [{"type": "string"}, {"type": "object"}, {"type": "array", "items": {}}],
+        },
+        "code": {"title": "Code", "type": "string", "description": "Stable, for programs"},
+    },
+}
+
+
+def install(app: FastAPI) -> None:
+    """Serve the description at ``/api/v1/openapi.json``, made on the first request; there is no page that loads a CDN."""
+    app.title, app.version = TITLE, VERSION
+
+    def describe() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            app.openapi_schema = _describe(app)
+        return app.openapi_schema
+
+    async def serve(_: Request) -> Response:
+        return JSONResponse(app.openapi())
+
+    app.openapi = describe  # type: ignore[method-assign] # the framework's own way to change the description
+    app.add_route(PATH, serve, include_in_schema=False)
+
+
+def _describe(app: FastAPI) -> dict[str, Any]:
+    schema = get_openapi(title=TITLE, version=VERSION, summary="Voice agents on the telephone", routes=app.routes)
+    schema.setdefault("components", {}).setdefault("schemas", {})["ErrorResponse"] = _ERROR_SCHEMA
+    _complete_validation_errors(schema["components"]["schemas"])
+    for path, operations in schema["paths"].items():
+        if path.endswith("/health"):
+            continue
+        for operation in operations.values():
+            responses = operation.setdefault("responses", {})
+            for status, description in _ERRORS.items():
+                responses.setdefault(status, _response(description, "ErrorResponse"))
+            responses["422"] = _response("The request is not valid", "HTTPValidationError")
+    return schema
+
+
+def _complete_validation_errors(schemas: dict[str, Any]) -> None:
+    """422 has its list of problems and, like every error, a code; or a sentence where one rule was broken."""
+    schemas["ValidationError"] = {
+        "title": "ValidationError",
+        "type": "object",
+        "required": ["loc", "msg", "type"],
+        "properties": {
+            "loc": {
+                "title": "Location",
+                "type": "array",
+                "items": {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+            },
+            "msg": {"title": "Message", "type": "string"},
+            "type": {"title": "Error Type", "type": "string"},
+        },
+    }
+    schemas["HTTPValidationError"] = {
+        "title": "HTTPValidationError",
+        "type": "object",
+        "required": ["detail", "code"],
+        "properties": {
+            "detail": {
+                "title": "Detail",
+                "anyOf": [
+                    {"type": "array", "items": {"$ref": "#/components/schemas/ValidationError"}},
+                    {"type": "string"},
+                    {"type": "object"},
+                ],
+            },
+            "code": {"title": "Code", "type": "string"},
+        },
+    }
+
+
+def _response(description: str, schema: str) -> dict[str, Any]:
+    return {
+        "description": description,
+        "content": {"application/json": {"schema": {"$ref": f"#/components/schemas/{schema}"}}},
+    }

@@ -1,0 +1,84 @@
+"""Serves the built web UI on every path that no route of the API has."""
+
+from pathlib import Path
+
+import anyio.to_thread
+from starlette.datastructures import Headers
+from starlette.responses import FileResponse, HTMLResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+_CSP = "; ".join(
+    (
+        "default-src 'self'",
+        "script-src 'self'",
+        "style-src 'self' 'unsafe-inline'",  # the component library sets styles on elements
+        "img-src 'self' data: blob:",
+        "font-src 'self' data:",
+        "media-src 'self' blob:",
+        "worker-src 'self' blob:",
+        "connect-src 'self' ws: wss:",
+        "object-src 'none'",
+        "base-uri 'none'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+    )
+)
+_PAGE_HEADERS = {
+    "content-security-policy": _CSP,
+    "permissions-policy": "microphone=(self), camera=(), geolocation=()",
+    "cache-control": "no-cache",
+}
+# Their names hold a hash of their content.
+_ASSET_HEADERS = {"cache-control": "public, max-age=31536000, immutable"}
+
+_NOT_BUILT = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Offhook</title>
+<style>body{font:16px/1.5 system-ui,sans-serif;max-width:40rem;margin:4rem auto;padding:0 1rem}</style>
+<h1>Offhook is running</h1>
+<p>The API answers, but this copy has no web pages: they are built from the folder <code>web</code>.</p>
+<p>In a checkout, run <code>make run</code>, which builds them with Node 20 or newer. Then load this page again.</p>
+<p>The interface description is at <a href="/api/v1/openapi.json">/api/v1/openapi.json</a>.</p>
+</html>
+"""
+
+
+class WebUi:
+    """An ASGI application over a folder with ``index.html``; what it does not have goes to ``fallback``.
+
+    Browsers that open an address of the UI get ``index.html``; a program that asks for an unknown path gets the 404.
+    """
+
+    def __init__(self, folder: Path, fallback: ASGIApp) -> None:
+        self._folder = folder.resolve()
+        self._fallback = fallback
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        response = await self._response(scope) if scope["type"] == "http" else None
+        await (response or self._fallback)(scope, receive, send)
+
+    async def _response(self, scope: Scope) -> Response | None:
+        path: str = scope["path"]
+        if scope["method"] not in {"GET", "HEAD"} or path == "/api" or path.startswith("/api/"):
+            return None
+        found = await anyio.to_thread.run_sync(self._find, path)
+        if found is not None and found.name != "index.html":
+            is_asset = path.startswith("/assets/")
+            return FileResponse(found, headers=_ASSET_HEADERS if is_asset else {"cache-control": "no-cache"})
+        wants_page = path == "/" or "text/html" in Headers(scope=scope).get("accept", "")
+        if path != "/index.html" and (not wants_page or "." in path.rpartition("/")[2]):
+            return None
+        index = await anyio.to_thread.run_sync(self._find, "/index.html")
+        if index is None:
+            return HTMLResponse(_NOT_BUILT, headers=_PAGE_HEADERS)
+        return FileResponse(index, headers=_PAGE_HEADERS)
+
+    def _find(self, path: str) -> Path | None:
+        """The file of this path, when it is one inside the folder."""
+        if "\0" in path or path.endswith("/"):
+            return None
+        try:
+            file = (self._folder / path.lstrip("/")).resolve()
+            return file if file.is_relative_to(self._folder) and file.is_file() else None
+        except OSError:  # a name longer than the file system allows
+            return None
