@@ -1,0 +1,204 @@
+"""The far end of a media path: what a carrier and a handset do with audio, in real time.
+
+Used by the sandbox's phones, by ``offhook call --audio`` and by load tests. It sends a frame every 20 ms whether
+anybody talks or not, plays what it is sent at the same pace, returns marks when what came before them was played, and
+knows by its energy whether the other side is talking.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+import numpy as np
+
+from offhook.kit.audio import FRAME_S, MULAW_8K
+
+FRAME: Final = MULAW_8K.frame_bytes
+SILENCE: Final = MULAW_8K.silence
+# Mean amplitude of a frame that is speech and not line noise; quiet telephone speech is around 500 of 32768.
+LOUD: Final = 150.0
+# How far a late loop may catch up; more than this is a stall, and a phone does not talk faster afterwards.
+MAX_CATCH_UP_S: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class PlayAudio:
+    payload: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class PlayMark:
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class DropAudio:
+    """Forget what was not played yet; marks in it come back at once."""
+
+
+Order = PlayAudio | PlayMark | DropAudio
+
+
+class FarWire(Protocol):
+    """The carrier's side of a media format. ``send`` methods write to the socket themselves."""
+
+    def decode(self, message: str | bytes) -> Order | None: ...
+    def send_audio(self, payload: bytes) -> None: ...
+    def send_mark(self, name: str) -> None: ...
+    def send_digit(self, digit: str) -> None: ...
+
+
+@dataclass(slots=True)
+class Ear:
+    """What the other side sounds like. Times are loop times; ``None`` = not yet."""
+
+    is_loud: bool = False
+    talked_since: float | None = None
+    last_loud_at: float | None = None
+    first_loud_at: float | None = None
+
+
+@dataclass(slots=True)
+class _Playout:
+    """What the far end has been sent and not played: audio bytes and, between them, marks."""
+
+    buffer: bytearray = field(default_factory=bytearray)
+    marks: deque[tuple[int, str]] = field(default_factory=deque)  # (bytes still before it, name)
+    taken: int = 0
+    added: int = 0
+
+    def add(self, payload: bytes) -> None:
+        self.buffer += payload
+        self.added += len(payload)
+
+    def mark(self, name: str) -> None:
+        self.marks.append((self.added, name))
+
+    def clear(self) -> list[str]:
+        self.taken += len(self.buffer)
+        self.buffer.clear()
+        return self.due()
+
+    def take(self) -> bytes | None:
+        if not self.buffer:
+            return None
+        frame = bytes(self.buffer[:FRAME])
+        del self.buffer[:FRAME]
+        self.taken += len(frame)
+        return frame
+
+    def due(self) -> list[str]:
+        names = []
+        while self.marks and self.marks[0][0] <= self.taken:
+            names.append(self.marks.popleft()[1])
+        return names
+
+
+class Line:
+    """One phone's line. ``run`` paces it until :meth:`stop`; ``heard`` gets each frame that is played (or None)."""
+
+    def __init__(self, wire: FarWire, heard: Callable[[bytes | None], None] | None = None) -> None:
+        self._wire = wire
+        self._heard = heard
+        self._loop = asyncio.get_running_loop()
+        self._playout = _Playout()
+        self._mouth = bytearray()
+        self._is_over = False
+        self._changed = asyncio.Event()
+        self.ear = Ear()
+
+    # the socket's side
+
+    def on_message(self, message: str | bytes) -> None:
+        order = self._wire.decode(message)
+        if isinstance(order, PlayAudio):
+            self._playout.add(order.payload)
+        elif isinstance(order, PlayMark):
+            self._playout.mark(order.name)
+            self._return(self._playout.due())
+        elif isinstance(order, DropAudio):
+            self._return(self._playout.clear())
+
+    def _return(self, names: list[str]) -> None:
+        for name in names:
+            self._wire.send_mark(name)
+
+    def stop(self) -> None:
+        """The call is over: ``run`` and every wait return."""
+        self._is_over = True
+        self._changed.set()
+
+    @property
+    def is_over(self) -> bool:
+        return self._is_over
+
+    # the person's side
+
+    def talk(self, mulaw: bytes) -> None:
+        """Say this, after what is being said already."""
+        self._mouth += mulaw
+
+    def press(self, digit: str) -> None:
+        self._wire.send_digit(digit)
+
+    @property
+    def is_talking(self) -> bool:
+        return bool(self._mouth)
+
+    @property
+    def has_unplayed(self) -> bool:
+        return bool(self._playout.buffer)
+
+    def quiet_for(self) -> float:
+        """Seconds since the other side was last loud; 0 while it talks, the age of the line if it never did."""
+        last = self.ear.last_loud_at
+        return self._loop.time() - (last if last is not None else self._began_at)
+
+    async def next_frame(self) -> bool:
+        """Wait for the next 20 ms; False when the call is over."""
+        if not self._is_over:
+            self._changed.clear()
+            await self._changed.wait()
+        return not self._is_over
+
+    async def run(self) -> None:
+        """Pace both directions until the call is over."""
+        self._began_at = due = self._loop.time()
+        while not self._is_over:
+            now = self._loop.time()
+            if now - due > MAX_CATCH_UP_S:
+                due = now
+            while due <= now + 1e-6 and not self._is_over:
+                self._beat(due)
+                due += FRAME_S
+            await asyncio.sleep(max(0.0, due - self._loop.time()))
+
+    def _beat(self, at: float) -> None:
+        spoken = bytes(self._mouth[:FRAME])
+        del self._mouth[:FRAME]
+        self._wire.send_audio(spoken + SILENCE[len(spoken) :])
+        frame = self._playout.take()
+        self._listen(frame, at)
+        if self._heard is not None:
+            self._heard(frame)
+        self._return(self._playout.due())
+        self._changed.set()
+
+    def _listen(self, frame: bytes | None, at: float) -> None:
+        ear = self.ear
+        ear.is_loud = frame is not None and is_loud(frame)
+        if ear.is_loud:
+            if ear.last_loud_at is None or at - ear.last_loud_at > 1.0:
+                ear.talked_since = at
+            if ear.first_loud_at is None:
+                ear.first_loud_at = at
+            ear.last_loud_at = at
+
+    _began_at: float = 0.0
+
+
+def is_loud(frame: bytes) -> bool:
+    """Whether 20 ms of mu-law sound like speech."""
+    return float(np.abs(MULAW_8K.decode(frame).astype(np.int32)).mean()) > LOUD

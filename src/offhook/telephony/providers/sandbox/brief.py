@@ -1,0 +1,91 @@
+"""What a simulated person knows before the phone rings: the agent's demo script and what its questions lead to. Pure."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One thing that a person does. ``node`` binds it to a question (a node's id or name), else it is next in line."""
+
+    kind: Literal["say", "press", "hang_up"]
+    text: str = ""
+    node: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A node as the person at the other end may answer it."""
+
+    name: str
+    phrases: tuple[str, ...] = ()
+    digits: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """``script`` is ``demo_caller`` of the workflow's definition; ``questions`` are its nodes by id."""
+
+    script: tuple[Move, ...] = ()
+    questions: Mapping[str, Question] = field(default_factory=dict)
+
+
+def brief_of(definition: Mapping[str, Any]) -> Brief:
+    """Read a definition; whatever does not fit is left out, because a draft may hold anything."""
+    script = definition.get("demo_caller")
+    return Brief(
+        script=tuple(_moves(script)) if isinstance(script, list) else (),
+        questions=dict(_questions(definition)),
+    )
+
+
+def _moves(script: list[Any]) -> Iterator[Move]:
+    for entry in script:
+        if isinstance(entry, str) and entry.strip():
+            yield Move("say", entry.strip())
+        elif isinstance(entry, Mapping):
+            node = entry.get("node")
+            node = node if isinstance(node, str) else None
+            for kind in ("say", "press"):
+                text = entry.get(kind)
+                if isinstance(text, str) and text.strip():
+                    yield Move(kind, text.strip(), node)
+            if entry.get("hang_up") is True:
+                yield Move("hang_up", node=node)
+
+
+def _questions(definition: Mapping[str, Any]) -> Iterator[tuple[str, Question]]:
+    phrases: dict[str, list[str]] = {}
+    digits: dict[str, list[str]] = {}
+    for edge in _objects(definition.get("edges")):
+        source, data = edge.get("source"), edge.get("data")
+        if not isinstance(source, str) or not isinstance(data, Mapping):
+            continue
+        examples = data.get("examples")
+        known = [text for text in examples if isinstance(text, str)] if isinstance(examples, list) else []
+        label = data.get("label")
+        if not known and isinstance(label, str):
+            known = [label]
+        if isinstance(data.get("digits"), str):
+            digits.setdefault(source, []).append(data["digits"])
+        else:
+            phrases.setdefault(source, []).extend(known[:1])
+    for node in _objects(definition.get("nodes")):
+        node_id, data = node.get("id"), node.get("data")
+        if isinstance(node_id, str) and isinstance(data, Mapping):
+            own = data.get("examples")
+            answers = [text for text in own if isinstance(text, str)] if isinstance(own, list) else []
+            yield (
+                node_id,
+                Question(
+                    name=str(data.get("name") or ""),
+                    phrases=tuple(answers[:1] + phrases.get(node_id, [])),
+                    digits=tuple(digits.get(node_id, [])),
+                ),
+            )
+
+
+def _objects(value: Any) -> Iterator[Mapping[str, Any]]:
+    if isinstance(value, list):
+        yield from (entry for entry in value if isinstance(entry, Mapping))

@@ -1,0 +1,66 @@
+"""Which phone a sandbox number is, and what an organisation may set of its simulated network."""
+
+import hashlib
+import re
+from typing import Annotated, Final, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Behaviour = Literal[
+    # in the order of their numbers, 01 to 09
+    "talks",
+    "busy",
+    "no_answer",
+    "voicemail",
+    "hangs_up",
+    "silent",
+    "interrupts",
+    "presses_keys",
+    "asks_for_person",
+]
+BEHAVIOURS: Final[tuple[Behaviour, ...]] = get_args(Behaviour)
+
+# +1 201 555 0101 … 0109: numbers that the North American plan keeps for fiction.
+_FIXED: Final = re.compile(r"\+120155501(0[1-9])")
+
+
+def _only_talks() -> dict[Behaviour, float]:
+    return {"talks": 1.0}
+
+
+class SandboxConfig(BaseModel):
+    """``TelephonyConfiguration.config`` of the sandbox. ``mix`` weighs the behaviours of every number that has none
+    of its own; times are seconds."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    mix: dict[Behaviour, Annotated[float, Field(ge=0, allow_inf_nan=False)]] = Field(
+        default_factory=_only_talks, min_length=1
+    )
+    seed: int = 0
+    ring_s: float = Field(default=1.5, ge=0, le=60)
+    no_answer_after_s: float = Field(default=8.0, ge=0, le=120)
+    from_number: str = Field(default="+12015550100", pattern=r"^\+[1-9]\d{6,14}$")
+
+    @model_validator(mode="after")
+    def _mix_has_weight(self) -> "SandboxConfig":
+        if sum(self.mix.values()) <= 0:
+            raise ValueError("mix needs at least one behaviour with a weight above 0")
+        return self
+
+    def behaviour_of(self, number: str) -> Behaviour:
+        """The same number behaves the same way until the seed or the mix changes."""
+        fixed = _FIXED.fullmatch(number)
+        if fixed:
+            return BEHAVIOURS[int(fixed.group(1)) - 1]
+        digest = hashlib.sha256(f"{self.seed}:{number}".encode()).digest()
+        point = int.from_bytes(digest[:8], "big") / 2**64 * sum(self.mix.values())
+        chosen = None
+        for behaviour, weight in sorted(self.mix.items()):
+            if weight > 0:
+                chosen = behaviour
+                point -= weight
+                if point < 0:
+                    break
+        assert chosen is not None
+        return chosen

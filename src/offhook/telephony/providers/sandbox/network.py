@@ -1,0 +1,174 @@
+"""A telephone network inside the process: dials, rings, answers, talks, hangs up and reports, as a carrier does."""
+
+import asyncio
+import secrets
+from collections.abc import Awaitable
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+import structlog
+from pydantic import ValidationError
+
+from offhook.kit.sockets import GOING_AWAY
+from offhook.telephony.line import Line
+from offhook.telephony.media import Listener, Open
+from offhook.telephony.pipe import PipeEnd, pipe
+from offhook.telephony.ports import CarrierAccount, CarrierFailed, DialRequest, StatusUpdate
+from offhook.telephony.providers.sandbox.brief import Brief
+from offhook.telephony.providers.sandbox.config import Behaviour, SandboxConfig
+from offhook.telephony.providers.sandbox.person import CallerVoice, LineIsDead, Person
+from offhook.telephony.providers.sandbox.wire import PhoneWire
+
+log = structlog.get_logger(__name__)
+
+# From "dial" to the far phone's first ring, as networks take a moment to find it.
+SETUP_S: Final = 0.2
+STOP_S: Final = 10.0
+
+
+class Exchange(Protocol):
+    """What the network needs of the platform; the same that a carrier reaches by webhook and socket."""
+
+    def report(self, organization_id: int, run_id: int, update: StatusUpdate) -> Awaitable[object]: ...
+
+    def carry(self, request: DialRequest, open_media: Open, listener: Listener) -> Awaitable[object]:
+        """Connect the media of an answered call and return when it is over; DomainError when it is refused."""
+        ...
+
+    def brief(self, organization_id: int, run_id: int) -> Awaitable[Brief]: ...
+
+
+@dataclass(slots=True, eq=False)
+class _Call:
+    call_id: str
+    organization_id: int
+    request: DialRequest
+    config: SandboxConfig
+    near: PipeEnd | None = None
+    task: asyncio.Task[None] | None = field(default=None)
+
+
+class _Handset:
+    """The phone's end of the pipe (``kit.sockets.Receiver``)."""
+
+    def __init__(self, line: Line) -> None:
+        self._line = line
+
+    def on_text(self, text: str) -> None:
+        self._line.on_message(text)
+
+    def on_binary(self, payload: bytes) -> None:
+        self._line.on_message(payload)
+
+    def on_closed(self, code: int, reason: str) -> None:
+        self._line.stop()
+
+
+class SandboxNetwork:
+    """Implements ``ports.Dialer``. Lives on the running loop and uses no timer but ``asyncio.sleep``."""
+
+    def __init__(self, exchange: Exchange, voice: CallerVoice) -> None:
+        self._exchange = exchange
+        self._voice = voice
+        self._calls: dict[str, _Call] = {}
+
+    async def dial(self, account: CarrierAccount, request: DialRequest) -> str:
+        try:
+            config = SandboxConfig.model_validate(dict(account.config))
+        except ValidationError as error:
+            first = error.errors()[0]
+            path = ".".join(str(part) for part in first["loc"])
+            message = f"The sandbox configuration is wrong at {path or 'mix'}: {first['msg']}."
+            raise CarrierFailed("carrier_misconfigured", message, retryable=False) from None
+        call = _Call(f"SB{secrets.token_hex(16)}", account.organization_id, request, config)
+        self._calls[call.call_id] = call
+        call.task = asyncio.create_task(self._guarded(call), name=f"sandbox-call-{request.run_id}")
+        return call.call_id
+
+    async def hang_up(self, account: CarrierAccount, call_id: str) -> None:
+        call = self._calls.get(call_id)
+        if call is None or call.organization_id != account.organization_id or call.task is None:
+            return
+        if call.near is not None:
+            call.near.close()
+        else:
+            call.task.cancel()
+
+    async def close(self) -> None:
+        """End every call in order: phones that ring stop, calls that run are told that the server stops."""
+        tasks = []
+        for call in list(self._calls.values()):
+            if call.task is not None:
+                tasks.append(call.task)
+                if call.near is not None:
+                    call.near.close(GOING_AWAY, "the server stops")
+                else:
+                    call.task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=STOP_S)
+
+    async def _guarded(self, call: _Call) -> None:
+        try:
+            await self._run(call)
+        except asyncio.CancelledError:
+            await self._report(call, "canceled", end_reason="canceled")
+            raise
+        except Exception:
+            # the vendor edge: a simulated carrier that breaks is a carrier that failed
+            log.exception("sandbox_call_failed", run_id=call.request.run_id)
+            await self._report(call, "failed", end_reason="error")
+        finally:
+            self._calls.pop(call.call_id, None)
+
+    async def _run(self, call: _Call) -> None:
+        behaviour = call.config.behaviour_of(call.request.to_number)
+        await asyncio.sleep(SETUP_S)
+        await self._report(call, "ringing")
+        if behaviour == "busy":
+            await asyncio.sleep(call.config.ring_s / 2)
+            await self._report(call, "busy")
+        elif behaviour == "no_answer":
+            await asyncio.sleep(min(call.config.no_answer_after_s, call.request.ring_timeout_s))
+            await self._report(call, "no_answer")
+        else:
+            await asyncio.sleep(call.config.ring_s)
+            await self._report(call, "in_progress")
+            await self._converse(call, behaviour)
+            await self._report(call, "completed")
+
+    async def _converse(self, call: _Call, behaviour: Behaviour) -> None:
+        brief = await self._exchange.brief(call.organization_id, call.request.run_id)
+        call.near, far = pipe()
+        wire = PhoneWire(far)
+        line = Line(wire)
+        person = Person(line=line, wire=wire, voice=self._voice, brief=brief)
+        platform: asyncio.Future[Any] = asyncio.ensure_future(
+            self._exchange.carry(call.request, call.near.open, person.read_along)
+        )
+        pacing = asyncio.create_task(line.run())
+        try:
+            await far.open(_Handset(line))
+            wire.start(call.call_id)
+            await self._act(person, behaviour, platform)
+        finally:
+            if not line.is_over:
+                wire.send_stop()
+                line.stop()
+            pacing.cancel()
+            try:
+                await platform
+            finally:
+                far.close()
+
+    async def _act(self, person: Person, behaviour: Behaviour, platform: "asyncio.Future[Any]") -> None:
+        """Until the person hangs up or the platform's side is over."""
+        acting = asyncio.create_task(person.act(behaviour))
+        await asyncio.wait({acting, platform}, return_when=asyncio.FIRST_COMPLETED)
+        acting.cancel()
+        done = (await asyncio.gather(acting, return_exceptions=True))[0]
+        if isinstance(done, Exception) and not isinstance(done, LineIsDead | TimeoutError):
+            raise done
+
+    async def _report(self, call: _Call, status: str, *, end_reason: str | None = None) -> None:
+        update = StatusUpdate(status, call_id=call.call_id, end_reason=end_reason)
+        await self._exchange.report(call.organization_id, call.request.run_id, update)

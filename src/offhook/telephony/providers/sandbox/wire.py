@@ -1,0 +1,91 @@
+"""The sandbox's media format, both ends of it: mu-law as binary messages, everything else as small JSON texts."""
+
+import json
+from typing import Any, Final
+
+from offhook.kit.audio import MULAW_8K, Codec
+from offhook.kit.sockets import PushSocket
+from offhook.telephony.line import DropAudio, Order, PlayAudio, PlayMark
+from offhook.telephony.ports import Digit, MachineAnswered, MarkReached, Started, Stopped, WireError, WireEvent
+
+_DIGITS: Final = frozenset("0123456789*#")
+
+
+def _object(message: str) -> dict[str, Any]:
+    try:
+        found = json.loads(message)
+    except (ValueError, RecursionError):
+        raise WireError("not a JSON object") from None
+    if not isinstance(found, dict):
+        raise WireError("not a JSON object")
+    return found
+
+
+class SandboxWire:
+    """The platform's end."""
+
+    has_binary_audio = True
+
+    def __init__(self) -> None:
+        self.codec: Codec = MULAW_8K
+
+    def decode(self, message: str | bytes) -> bytes | WireEvent | None:
+        if isinstance(message, bytes):
+            return message
+        found = _object(message)
+        match found.get("type"):
+            case "start":
+                call_id = str(found.get("call_id", ""))
+                return Started(stream_id=call_id, call_id=call_id)
+            case "mark":
+                return MarkReached(str(found.get("name", "")))
+            case "digit" if found.get("digit") in _DIGITS:
+                return Digit(found["digit"])
+            case "machine":
+                return MachineAnswered()
+            case "stop":
+                return Stopped()
+        raise WireError("unknown message")
+
+    def encode(self, payload: bytes) -> bytes:
+        return payload
+
+    def mark(self, name: str) -> bytes:
+        return json.dumps({"type": "mark", "name": name}).encode()
+
+    def clear(self) -> bytes:
+        return b'{"type":"clear"}'
+
+
+class PhoneWire:
+    """The phone's end (``line.FarWire``)."""
+
+    def __init__(self, socket: PushSocket) -> None:
+        self._socket = socket
+
+    def _tell(self, **message: str) -> None:
+        self._socket.send_text(json.dumps(message).encode())
+
+    def decode(self, message: str | bytes) -> Order | None:
+        if isinstance(message, bytes):
+            return PlayAudio(message)
+        found = _object(message)
+        return PlayMark(found["name"]) if found.get("type") == "mark" else DropAudio()
+
+    def start(self, call_id: str) -> None:
+        self._tell(type="start", call_id=call_id)
+
+    def send_audio(self, payload: bytes) -> None:
+        self._socket.send_binary(payload)
+
+    def send_mark(self, name: str) -> None:
+        self._tell(type="mark", name=name)
+
+    def send_digit(self, digit: str) -> None:
+        self._tell(type="digit", digit=digit)
+
+    def send_machine(self) -> None:
+        self._tell(type="machine")
+
+    def send_stop(self) -> None:
+        self._tell(type="stop")
