@@ -12,7 +12,8 @@ from fastapi import FastAPI
 from httpx import ASGITransport, AsyncClient
 
 from offhook.api import create_app
-from offhook.bootstrap import METADATA, build_root
+from offhook.bootstrap import build_root, stop
+from offhook.kit import migrations
 from offhook.kit.db import Database
 from offhook.kit.postgres import EmbeddedPostgres
 from offhook.root import Root
@@ -23,8 +24,7 @@ pytest_plugins = ["tests.fixtures_orgs"]
 
 async def _make_template(url: str) -> None:
     database = Database(url)
-    async with database.engine.begin() as connection:
-        await connection.run_sync(METADATA.create_all)
+    await migrations.upgrade(database, lambda _: None)
     await database.dispose()
 
 
@@ -71,6 +71,7 @@ def settings(tmp_path: Path) -> Settings:
 async def root(settings: Settings, database_url: str) -> AsyncIterator[Root]:
     built = build_root(settings, database_url)
     yield built
+    await stop(built)
     await built.db.dispose()
 
 

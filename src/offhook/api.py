@@ -1,22 +1,41 @@
 """The process for the HTTP API and the voice loop."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
+from socket import socket
 
 from fastapi import FastAPI
 
+from offhook import jobs
+from offhook.bootstrap import stop
+from offhook.kit.http import install_http
+from offhook.kit.http_server import HttpServer, configuration
 from offhook.root import Root
 
 
 def create_app(root: Root) -> FastAPI:
-    """The ASGI application over an already built root; its lifespan closes what the root opened."""
+    """The ASGI application over an already built root; its lifespan opens and closes what the domains hold."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        for hook in root.on_start:
+            await hook()
         yield
-        await root.db.dispose()
+        await stop(root)
 
-    app = FastAPI(title="Offhook", version="0.1.0", lifespan=lifespan, redirect_slashes=False)
+    app = FastAPI(lifespan=lifespan)
     app.state.root = root
     app.include_router(root.api, prefix="/api/v1")
+    install_http(app, root, checks={"jobs": partial(jobs.is_healthy, root.db)})
     return app
+
+
+async def run_api(root: Root, listening: socket, on_ready: Callable[[], None]) -> None:
+    """Serve until a signal comes; the domains end their calls before connections are cut."""
+    config = configuration(
+        create_app(root),
+        trusted_proxies=root.settings.trusted_proxies,
+        max_socket_message_bytes=root.settings.max_socket_message_bytes,
+    )
+    await HttpServer(config, on_ready=on_ready, before_shutdown=partial(stop, root)).serve(sockets=[listening])

@@ -1,8 +1,16 @@
 """The composition root: settings and a database address become the parts of one process."""
 
+from functools import partial
+
 from sqlalchemy import MetaData
 
+import offhook.jobs.tables
+import offhook.orgs.tables
+import offhook.runs.tables
+import offhook.telephony.tables
+import offhook.workflows.tables
 from offhook import browser, chat, models, orgs, runs, telephony, workflows
+from offhook.jobs.queue import prune
 from offhook.jobs.registry import JobRegistry
 from offhook.kit.db import Base, Database
 from offhook.kit.storage import Storage
@@ -12,8 +20,17 @@ from offhook.settings import Settings
 # Lower domains first: an upper one may ask the root for their services.
 DOMAINS = (orgs, workflows, models, runs, telephony, browser, chat)
 
-# Every table is known once this module is imported: foreign keys between domains are strings.
+# Foreign keys between domains are strings: every table must be known before one is used.
+TABLES = (
+    offhook.jobs.tables,
+    offhook.orgs.tables,
+    offhook.workflows.tables,
+    offhook.runs.tables,
+    offhook.telephony.tables,
+)
 METADATA: MetaData = Base.metadata
+
+PRUNE_EVERY_S = 3600.0
 
 
 def build_root(settings: Settings, database_url: str) -> Root:
@@ -24,6 +41,13 @@ def build_root(settings: Settings, database_url: str) -> Root:
         storage=Storage(settings.data_dir / "files"),
         jobs=JobRegistry(),
     )
+    root.jobs.add("jobs.prune", partial(prune, root.db), every_s=PRUNE_EVERY_S)
     for domain in DOMAINS:
         domain.register(root)
     return root
+
+
+async def stop(root: Root) -> None:
+    """Let every domain end what it holds, last registered first. Calling it again does nothing."""
+    while root.on_stop:
+        await root.on_stop.pop()()

@@ -27,6 +27,7 @@ _MAJOR = "18"
 _DATABASE = "offhook"
 _SYSTEM_COPY = Path("/var/lib/offhook")
 _MAX_SOCKET_PATH = 107 - len("/.s.PGSQL.5432")
+_SOCKET_PREFIX = "offhook-pg-"
 _MAX_LOG_BYTES = 5_000_000
 
 # Small and safe: 24 MB of PSS idle. io_method=sync saves three helper processes of version 18.
@@ -326,21 +327,39 @@ class EmbeddedPostgres:
         if not self._owner.is_other and len(os.fsencode(inside)) <= _MAX_SOCKET_PATH:
             inside.mkdir(mode=0o700, exist_ok=True)
             return inside
-        runtime = os.environ.get("XDG_RUNTIME_DIR", "")
-        use_runtime = not self._owner.is_other and runtime and len(runtime) < 60 and os.access(runtime, os.W_OK)
-        made = Path(tempfile.mkdtemp(prefix="offhook-pg-", dir=runtime if use_runtime else "/tmp"))  # noqa: S108 - 0700
+        made = self._same_as_before() or Path(tempfile.mkdtemp(prefix=_SOCKET_PREFIX, dir=self._short_folder()))
         self._give(made)
-        (self.folder / "socket.path").write_text(str(made))
+        self._socket_note.write_text(str(made))
         return made
 
+    def _short_folder(self) -> str:
+        runtime = os.environ.get("XDG_RUNTIME_DIR", "")
+        if not self._owner.is_other and runtime and len(runtime) < 60 and os.access(runtime, os.W_OK):
+            return runtime
+        return "/tmp"  # noqa: S108 - what we make in it is a folder of our own, mode 0700
+
+    def _same_as_before(self) -> Path | None:
+        """The last address again, so that workers which lost the server find it: made anew, never taken over."""
+        try:
+            path = Path(self._socket_note.read_text().strip())
+            if not path.name.startswith(_SOCKET_PREFIX):
+                return None
+            path.mkdir(mode=0o700)
+        except OSError:
+            return None
+        return path
+
     def _remove_socket_folder(self) -> None:
-        note = self.folder / "socket.path"
-        if not note.exists():
+        try:
+            old = Path(self._socket_note.read_text().strip())
+        except OSError:
             return
-        old = Path(note.read_text().strip())
-        if old.name.startswith("offhook-pg-") and old.is_dir() and not old.is_symlink():
+        if old.name.startswith(_SOCKET_PREFIX) and old.is_dir() and not old.is_symlink():
             shutil.rmtree(old, ignore_errors=True)
-        note.unlink(missing_ok=True)
+
+    @property
+    def _socket_note(self) -> Path:
+        return self.folder / "socket.path"
 
     def _give(self, path: Path) -> None:
         if self._owner.uid is not None and self._owner.gid is not None:

@@ -1,0 +1,88 @@
+"""``offhook serve``: the API and the voice loop, a worker beside them, the embedded database under them."""
+
+import asyncio
+import os
+import sys
+from contextlib import ExitStack
+from socket import socket
+from typing import Annotated
+from urllib.parse import urlsplit
+
+import typer
+import uvloop
+
+from offhook.api import run_api
+from offhook.bootstrap import build_root
+from offhook.commands.console import load_settings, one_sentence
+from offhook.commands.database import owned_database
+from offhook.kit import migrations
+from offhook.kit.child import Child
+from offhook.kit.data_folder import DataFolder, ServerInfo
+from offhook.kit.http_server import listening
+from offhook.kit.tasks import cancel
+from offhook.orgs import service as orgs
+from offhook.settings import Settings
+
+# Two starts at once: the first look of another command at the lock must not stop a server.
+LOCK_WAIT_S = 0.3
+
+
+def register(app: typer.Typer) -> None:
+    @app.command()
+    def serve(
+        host: Annotated[str | None, typer.Option(help="Address to listen on. [OFFHOOK_HOST, 127.0.0.1]")] = None,
+        port: Annotated[int | None, typer.Option(help="Port; 0 takes a free one. [OFFHOOK_PORT, 8480]")] = None,
+        no_worker: Annotated[bool, typer.Option("--no-worker", help="Start no job worker beside the API.")] = False,
+    ) -> None:
+        """Start Offhook: API, voice and web pages in one process, with a job worker and the embedded database."""
+        with one_sentence():
+            _serve(load_settings(host=host, port=port), with_worker=not no_worker)
+
+
+def _serve(settings: Settings, *, with_worker: bool) -> None:
+    folder = DataFolder(settings.data_dir)
+    with ExitStack() as stack:
+        stack.enter_context(folder.locked(wait_s=LOCK_WAIT_S))
+        bound = stack.enter_context(listening(settings.host, settings.port))
+        settings = settings.model_copy(update={"port": bound.getsockname()[1]})
+        base = base_url(settings)
+        folder.announce(ServerInfo(os.getpid(), base, None))
+        url = stack.enter_context(owned_database(settings))
+        folder.announce(ServerInfo(os.getpid(), base, url))
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(_run(settings, url, bound, with_worker=with_worker))
+
+
+async def _run(settings: Settings, url: str, bound: socket, *, with_worker: bool) -> None:
+    root = build_root(settings, url)
+    worker: asyncio.Task[None] | None = None
+    try:
+        await migrations.upgrade(root.db, typer.echo)
+        async with root.db.transaction() as session:
+            first = await orgs.first_start(session, settings)
+        if with_worker:
+            worker = asyncio.create_task(_worker(url).run())
+        await run_api(root, bound, lambda: _say_ready(settings, first.link_token))
+    finally:
+        await cancel(worker)
+        await root.db.dispose()
+
+
+def _worker(url: str) -> Child:
+    return Child([sys.executable, "-m", "offhook.cli", "worker"], environment={"OFFHOOK_DATABASE_URL": url})
+
+
+def base_url(settings: Settings) -> str:
+    """Where a browser on this machine, or on the network when ``public_url`` is set, finds the server."""
+    if settings.public_url:
+        return settings.public_url.rstrip("/")
+    host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(settings.host, settings.host)  # noqa: S104 - compared, not bound
+    if ":" in host and not host.startswith("["):
+        host = f"[{host}]"
+    return urlsplit(f"http://{host}:{settings.port}").geturl()
+
+
+def _say_ready(settings: Settings, token: str) -> None:
+    base = base_url(settings)
+    typer.echo(f"\nOffhook is ready at {base}\nSign in, once, within 24 hours: {base}/sign-in?token={token}\n")
+    sys.stdout.flush()

@@ -1,0 +1,30 @@
+"""``offhook worker``: one more process for background jobs, on this machine or another."""
+
+import asyncio
+
+import typer
+
+from offhook import worker as process
+from offhook.bootstrap import build_root
+from offhook.commands.console import any_database, load_settings, one_sentence
+from offhook.kit import migrations
+from offhook.settings import Settings
+
+
+def register(app: typer.Typer) -> None:
+    @app.command()
+    def worker() -> None:
+        """Run background jobs. `serve` starts one; start more on any machine that reaches the database."""
+        with one_sentence():
+            settings = load_settings()
+            with any_database(settings) as url:
+                asyncio.run(_run(settings, url))
+
+
+async def _run(settings: Settings, url: str) -> None:
+    root = build_root(settings, url)
+    try:
+        await migrations.upgrade(root.db, typer.echo)
+        await process.run(root)
+    finally:
+        await root.db.dispose()

@@ -1,0 +1,98 @@
+"""The queue without a database, for tests: the same rules on a clock that the test moves."""
+
+import heapq
+import itertools
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import event
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.jobs.queue import TWIN
+from offhook.jobs.registry import JobRegistry
+
+MAX_RETRIES = 5
+
+
+@dataclass(order=True)
+class _Job:
+    due_s: float
+    id: int
+    name: str = field(compare=False)
+    payload: bytes = field(compare=False)
+    dedupe_key: str | None = field(compare=False)
+    attempts: int = field(compare=False, default=0)
+
+
+class MemoryJobs:
+    """``attach`` it to a session and ``jobs.enqueue`` puts jobs here; ``advance`` moves time and runs what is due."""
+
+    def __init__(self, registry: JobRegistry) -> None:
+        self.registry = registry
+        self.now_s = 0.0
+        self.failed: list[tuple[str, dict[str, Any], Exception]] = []
+        self._waiting: list[_Job] = []
+        self._uncommitted: list[_Job] = []
+        self._ids = itertools.count(1)
+        self._next_tick = {schedule.name: 0.0 for schedule in registry.schedules}
+
+    def attach(self, session: AsyncSession) -> None:
+        """Jobs of this session exist once it commits."""
+        session.info[TWIN] = self
+        event.listen(session.sync_session, "after_commit", lambda _: self.commit())
+        event.listen(session.sync_session, "after_rollback", lambda _: self.rollback())
+
+    def add(self, name: str, payload: dict[str, Any], delay_s: float, dedupe_key: str | None) -> int | None:
+        """Put a job into the open transaction; None when a job with this key waits."""
+        if dedupe_key is not None and dedupe_key in {j.dedupe_key for j in (*self._waiting, *self._uncommitted)}:
+            return None
+        job = _Job(self.now_s + delay_s, next(self._ids), name, json.dumps(payload).encode(), dedupe_key)
+        self._uncommitted.append(job)
+        return job.id
+
+    def commit(self) -> None:
+        for job in self._uncommitted:
+            heapq.heappush(self._waiting, job)
+        self._uncommitted.clear()
+
+    def rollback(self) -> None:
+        self._uncommitted.clear()
+
+    async def advance(self, seconds: float = 0) -> list[str]:
+        """Move the clock on, run every job and schedule that falls due on the way; the names in the order they ran."""
+        until_s = self.now_s + seconds
+        ran = []
+        while True:
+            self._start_schedules(until_s)
+            if not self._waiting or self._waiting[0].due_s > until_s:
+                break
+            job = heapq.heappop(self._waiting)
+            self.now_s = max(self.now_s, job.due_s)
+            ran.append(job.name)
+            await self._run(job)
+        self.now_s = until_s
+        return ran
+
+    def _start_schedules(self, until_s: float) -> None:
+        horizon_s = min([until_s, *(job.due_s for job in self._waiting[:1])])
+        for schedule in self.registry.schedules:
+            at_s = self._next_tick[schedule.name]
+            if at_s <= horizon_s:
+                self.add(schedule.name, {}, max(0.0, at_s - self.now_s), f"schedule:{schedule.name}")
+                self.commit()
+                self._next_tick[schedule.name] = at_s + schedule.every_s
+
+    async def _run(self, job: _Job) -> None:
+        payload = json.loads(job.payload)
+        try:
+            await self.registry.handlers[job.name](payload)
+        except Exception as error:  # noqa: BLE001 - the job loop is one of the four places
+            is_scheduled = job.name in self._next_tick
+            if is_scheduled or job.attempts >= MAX_RETRIES:
+                if not is_scheduled:
+                    self.failed.append((job.name, payload, error))
+                return
+            job.due_s = self.now_s + min(2.0**job.attempts, 300.0)
+            job.attempts += 1
+            heapq.heappush(self._waiting, job)

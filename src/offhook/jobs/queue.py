@@ -1,0 +1,113 @@
+"""Putting jobs into the queue and looking at it; running them is ``worker``'s part."""
+
+import json
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+
+from pgqueuer.adapters.persistence.qb import QueryQueueBuilder
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.kit.db import Database
+
+OVERDUE_S = 60
+TWIN = "offhook.jobs.twin"
+_ENQUEUE = QueryQueueBuilder().build_enqueue_query("skip")
+
+
+class Twin(Protocol):
+    """What stands in for the queue table where a session carries one (see ``memory``)."""
+
+    def add(self, name: str, payload: dict[str, Any], delay_s: float, dedupe_key: str | None) -> int | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class FailedJob:
+    """A job whose last attempt failed; it stays until it is started again or a month has passed."""
+
+    id: int
+    name: str
+    payload: dict[str, Any]
+    attempts: int
+    error: str | None
+    created_at: datetime
+
+
+async def enqueue(
+    session: AsyncSession,
+    name: str,
+    payload: dict[str, Any],
+    *,
+    delay_s: float = 0,
+    dedupe_key: str | None = None,
+) -> int | None:
+    """Insert a job into the session's own transaction: it exists when that commits, and not when it rolls back.
+
+    ``payload`` is plain JSON. With a ``dedupe_key`` the answer is None, and nothing is inserted, while a job with that
+    key waits *or runs*; a running job may already have read what you just changed, so give such a change a key of
+    its own. Otherwise the answer is the job's id.
+    """
+    twin: Twin | None = session.info.get(TWIN)
+    if twin is not None:
+        return twin.add(name, payload, delay_s, dedupe_key)
+    connection = await session.connection()
+    rows = await connection.exec_driver_sql(
+        _ENQUEUE, ([0], [name], [json.dumps(payload).encode()], [timedelta(seconds=delay_s)], [dedupe_key], ["null"])
+    )
+    row = rows.first()
+    return None if row is None else int(row.id)
+
+
+async def is_healthy(db: Database) -> bool:
+    """Whether the queue answers and, when work has waited for over a minute, some worker is taking jobs."""
+    async with db.transaction() as session:
+        found = await session.execute(
+            text(
+                "SELECT NOT EXISTS (SELECT FROM pgqueuer WHERE status = 'queued'"
+                "   AND execute_after < now() - make_interval(secs => :overdue))"
+                " OR EXISTS (SELECT FROM pgqueuer_log WHERE status = 'picked'"
+                "   AND created > now() - make_interval(secs => :overdue))"
+            ),
+            {"overdue": OVERDUE_S},
+        )
+        return bool(found.scalar_one())
+
+
+async def failed_jobs(session: AsyncSession, *, limit: int = 100) -> list[FailedJob]:
+    """Jobs that were given up, newest first, each with its last error."""
+    rows = await session.execute(
+        text(
+            "SELECT job.id, job.entrypoint, job.payload, job.attempts, job.created,"
+            "  (SELECT traceback ->> 'exception_message' FROM pgqueuer_log WHERE job_id = job.id"
+            "   AND traceback IS NOT NULL ORDER BY created DESC LIMIT 1) AS error"
+            " FROM pgqueuer job WHERE status = 'failed' ORDER BY job.id DESC LIMIT :limit"
+        ),
+        {"limit": limit},
+    )
+    return [
+        FailedJob(row.id, row.entrypoint, json.loads(row.payload or b"{}"), row.attempts, row.error, row.created)
+        for row in rows
+    ]
+
+
+async def requeue(session: AsyncSession, job_id: int) -> bool:
+    """Start a failed job again from its first attempt; False when there is no such failed job."""
+    done = await session.execute(
+        text(
+            "UPDATE pgqueuer SET status = 'queued', execute_after = now(), updated = now(), attempts = 0,"
+            " queue_manager_id = NULL WHERE id = :id AND status = 'failed' RETURNING id"
+        ),
+        {"id": job_id},
+    )
+    return done.first() is not None
+
+
+async def prune(db: Database, _: dict[str, Any]) -> None:
+    """A job: forget finished jobs after two weeks, failed jobs after a month and statistics after three."""
+    async with db.transaction() as session:
+        await session.execute(text("DELETE FROM pgqueuer_log WHERE created < now() - interval '14 days'"))
+        await session.execute(text("DELETE FROM pgqueuer_statistics WHERE created < now() - interval '90 days'"))
+        await session.execute(
+            text("DELETE FROM pgqueuer WHERE status = 'failed' AND updated < now() - interval '30 days'")
+        )

@@ -1,0 +1,49 @@
+"""Starts the scheduled jobs: whichever worker moves a schedule's row first inserts its job, in one transaction."""
+
+import asyncio
+
+import structlog
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+
+from offhook.jobs.queue import enqueue
+from offhook.jobs.registry import Schedule
+from offhook.kit.db import Database
+
+log = structlog.get_logger(__name__)
+
+
+async def run_schedules(db: Database, schedules: list[Schedule]) -> None:
+    """Tick until cancelled. A database that is away for a while costs ticks, not the scheduler."""
+    if not schedules:
+        return
+    period_s = max(0.1, min(schedule.every_s for schedule in schedules) / 2)
+    while True:
+        try:
+            await start_due(db, schedules)
+        except (DBAPIError, OSError) as error:
+            log.warning("schedules_not_started", error=str(error))
+        await asyncio.sleep(period_s)
+
+
+async def start_due(db: Database, schedules: list[Schedule]) -> list[str]:
+    """Insert a job for every schedule that is due and answer their names. One that still waits or runs is left out."""
+    async with db.transaction() as session:
+        due = await session.execute(
+            text(
+                "INSERT INTO job_schedules AS schedule (name, next_at)"
+                " SELECT name, now() + make_interval(secs => every_s)"
+                " FROM unnest(CAST(:names AS text[]), CAST(:every_s AS float8[])) AS wanted (name, every_s)"
+                " WHERE NOT EXISTS (SELECT FROM job_schedules later WHERE later.name = wanted.name"
+                "   AND later.next_at > now())"
+                " ORDER BY name"
+                " ON CONFLICT (name) DO UPDATE SET next_at = excluded.next_at WHERE schedule.next_at <= now()"
+                " RETURNING name"
+            ),
+            {"names": [s.name for s in schedules], "every_s": [s.every_s for s in schedules]},
+        )
+        return [
+            name
+            for name in due.scalars().all()
+            if await enqueue(session, name, {}, dedupe_key=f"schedule:{name}") is not None
+        ]

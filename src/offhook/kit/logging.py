@@ -1,0 +1,43 @@
+"""One log for our code and the libraries: lines for people or JSON for machines, on stderr."""
+
+import logging
+import sys
+from typing import Any, Literal
+
+import structlog
+
+# Libraries that say at "info" what only their makers want to know.
+_QUIET = ("httpx", "httpcore", "pgqueuer", "alembic", "uvicorn", "uvicorn.error", "asyncio")
+
+
+def set_up(level: str = "info", style: Literal["text", "json"] = "text") -> None:
+    """Send structlog and ``logging`` to stderr. Calling it again replaces what was set."""
+    number = logging.getLevelNamesMapping()[level.upper()]
+    shared: list[Any] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_logger_name,
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+    structlog.configure(
+        processors=[
+            structlog.stdlib.filter_by_level,
+            *shared,
+            structlog.processors.StackInfoRenderer(),
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
+        wrapper_class=structlog.stdlib.BoundLogger,
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        cache_logger_on_first_use=True,
+    )
+    rendering: list[Any] = [structlog.stdlib.ProcessorFormatter.remove_processors_meta]
+    if style == "json":
+        rendering += [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+    else:
+        rendering.append(structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()))
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=rendering))
+    logging.root.handlers = [handler]
+    logging.root.setLevel(number)
+    for name in _QUIET:
+        logging.getLogger(name).setLevel(max(number, logging.WARNING))

@@ -1,0 +1,46 @@
+"""asyncio tasks that are kept, named and heard: none is collected while it runs, none fails in silence."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+import structlog
+
+log = structlog.get_logger(__name__)
+
+
+class Tasks:
+    """The background tasks of one owner, which ends them with :meth:`close`."""
+
+    def __init__(self) -> None:
+        self._running: set[asyncio.Task[Any]] = set()
+
+    def __len__(self) -> int:
+        return len(self._running)
+
+    def start(self, work: Coroutine[Any, Any, Any], *, name: str) -> asyncio.Task[Any]:
+        """Run ``work`` beside the caller; a failure is logged under ``name``."""
+        task = asyncio.create_task(work, name=name)
+        self._running.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    async def close(self) -> None:
+        """Cancel what still runs and wait until it has ended."""
+        running = list(self._running)
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._running.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("task_failed", task=task.get_name(), exc_info=error)
+
+
+async def cancel(task: asyncio.Task[Any] | None) -> None:
+    """Cancel a task and wait for its end, whatever it was; None and finished tasks are fine."""
+    if task is None:
+        return
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)

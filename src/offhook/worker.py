@@ -1,0 +1,20 @@
+"""The process for background jobs."""
+
+import asyncio
+import signal
+
+from offhook.bootstrap import stop
+from offhook.jobs.worker import run_worker
+from offhook.root import Root
+
+
+async def run(root: Root) -> None:
+    """Run jobs until a signal comes; those under way then have their time to end."""
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stopping.set)
+    try:
+        await run_worker(root.db, root.jobs, stopping)
+    finally:
+        await stop(root)
