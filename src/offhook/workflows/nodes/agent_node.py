@@ -1,0 +1,50 @@
+"""Agent Node: one step of the conversation, with its own task, tools and documents."""
+
+from offhook.workflows.nodes.common import (
+    check_phrases,
+    extraction_properties,
+    global_prompt_property,
+    interrupt_property,
+    listening_properties,
+    name_property,
+    prompt_property,
+    reference_properties,
+    say_properties,
+)
+from offhook.workflows.nodes.spec import GraphConstraints, NodeExample, NodeKind, NodeSpec
+
+KIND = NodeKind(
+    spec=NodeSpec(
+        name="agentNode",
+        display_name="Agent Node",
+        description="One step of the conversation with a task of its own.",
+        llm_hint="Give each step one task; leave it by edges whose condition says when the task is done.",
+        category="call_node",
+        icon="Headset",
+        properties=[
+            name_property("Agent Node"),
+            prompt_property("The task of this step: what to find out or to explain, and how."),
+            *say_properties(),
+            interrupt_property(default=True),
+            global_prompt_property(default=True),
+            *listening_properties(),
+            *extraction_properties(),
+            *reference_properties(),
+        ],
+        examples=[
+            NodeExample(
+                name="ask_for_a_day",
+                data={
+                    "name": "Which day",
+                    "prompt": "Ask which day suits the caller. Offer Monday to Friday.",
+                    "extraction_enabled": True,
+                    "extraction_variables": [{"name": "day", "type": "string", "prompt": "The day that was chosen."}],
+                },
+            )
+        ],
+        graph_constraints=GraphConstraints(min_incoming=1),
+    ),
+    is_conversational=True,
+    prompt_name="agent",
+    check=check_phrases,
+)

@@ -1,0 +1,194 @@
+"""Fields that several kinds of nodes share."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from offhook.workflows.nodes.spec import (
+    DisplayOptions,
+    FieldProblem,
+    GraphConstraints,
+    PropertyOption,
+    PropertySpec,
+    PropertyType,
+)
+
+# A post-call export is not part of the conversation.
+UNCONNECTED: Final = GraphConstraints(min_incoming=0, max_incoming=0, min_outgoing=0, max_outgoing=0)
+UNCONNECTED_ONCE: Final = UNCONNECTED.model_copy(update={"max_instances": 1})
+
+
+def prop(name: str, kind: PropertyType, display_name: str, description: str, **more: Any) -> PropertySpec:
+    return PropertySpec(name=name, type=kind, display_name=display_name, description=description, **more)
+
+
+def options(*pairs: tuple[str, str]) -> list[PropertyOption]:
+    return [PropertyOption(value=value, label=label) for value, label in pairs]
+
+
+def shown_if(field: str, *values: Any) -> DisplayOptions:
+    return DisplayOptions(show={field: list(values)})
+
+
+def name_property(default: str) -> PropertySpec:
+    return prop(
+        "name",
+        "string",
+        "Name",
+        "Short name, shown in the editor, in call logs and to the model.",
+        default=default,
+        required=True,
+        min_length=1,
+    )
+
+
+def prompt_property(description: str) -> PropertySpec:
+    return prop(
+        "prompt",
+        "mention_textarea",
+        "Prompt",
+        description,
+        required=True,
+        min_length=1,
+        placeholder="Ask for the caller's name, then …",
+        llm_hint="Supports {{variables}}; {{name | default}} gives a default.",
+    )
+
+
+def interrupt_property(default: bool) -> PropertySpec:
+    return prop(
+        "allow_interrupt",
+        "boolean",
+        "Allow interruption",
+        "Whether the caller can interrupt the agent while it speaks at this node.",
+        default=default,
+    )
+
+
+def global_prompt_property(default: bool) -> PropertySpec:
+    return prop(
+        "add_global_prompt",
+        "boolean",
+        "Add global prompt",
+        "Whether the Global Node's prompt stands before this node's prompt.",
+        default=default,
+    )
+
+
+def say_properties() -> list[PropertySpec]:
+    """The fixed sentences: instead of a model turn always, or only where no language model is configured."""
+    return [
+        prop(
+            "say",
+            "mention_textarea",
+            "Fixed sentence",
+            "Spoken word for word on entering the node instead of a model turn. Supports {{variables}}.",
+        ),
+        prop(
+            "offline_say",
+            "mention_textarea",
+            "Offline sentence",
+            "Spoken on entering the node by the built-in offline model, which cannot write sentences of its own.",
+            llm_hint="Put here what a model would say first after reading the prompt.",
+        ),
+    ]
+
+
+def listening_properties() -> list[PropertySpec]:
+    return [
+        prop(
+            "examples",
+            "json",
+            "Example phrases",
+            "A list of phrases that a caller may say at this node; helps speech recognition and the offline model.",
+            llm_hint='An array of strings, e.g. ["on monday", "next week"].',
+        ),
+        prop(
+            "expects",
+            "multi_options",
+            "Expected words",
+            "Ready-made vocabularies that a caller may use at this node. Empty: found from the texts of the node.",
+            options=options(
+                ("yes_no", "Yes or no"),
+                ("digits", "Digits"),
+                ("days", "Days"),
+                ("times", "Times"),
+                ("numbers", "Numbers"),
+            ),
+        ),
+    ]
+
+
+def extraction_properties() -> list[PropertySpec]:
+    when_on = shown_if("extraction_enabled", True)
+    return [
+        prop(
+            "extraction_enabled",
+            "boolean",
+            "Extract variables",
+            "Whether variables are read from the conversation when it leaves this node.",
+            default=False,
+        ),
+        prop(
+            "extraction_prompt",
+            "string",
+            "Extraction instructions",
+            "General instructions for reading the variables.",
+            editor="textarea",
+            display_options=when_on,
+        ),
+        prop(
+            "extraction_variables",
+            "fixed_collection",
+            "Variables",
+            "The variables to read, each with a name, a type and a hint.",
+            display_options=when_on,
+            properties=[
+                prop("name", "string", "Name", "Name under which the value is kept, e.g. first_name.", required=True),
+                prop(
+                    "type",
+                    "options",
+                    "Type",
+                    "Type of the value.",
+                    default="string",
+                    required=True,
+                    options=options(("string", "Text"), ("number", "Number"), ("boolean", "Yes or no")),
+                ),
+                prop("prompt", "string", "Hint", "What to look for in the conversation."),
+            ],
+        ),
+    ]
+
+
+def reference_properties() -> list[PropertySpec]:
+    return [
+        prop(
+            "tool_uuids",
+            "tool_refs",
+            "Tools",
+            "Tools that the agent may use at this node.",
+            llm_hint="Ids from list_tools.",
+        ),
+        prop(
+            "document_refs",
+            "document_refs",
+            "Documents",
+            "Knowledge-base documents that the agent may look up at this node.",
+            llm_hint="Ids from list_documents.",
+        ),
+        prop(
+            "document_uuids",
+            "document_refs",
+            "Documents (other name)",
+            "Another name of document_refs; both are read.",
+            llm_hint="Prefer document_refs.",
+        ),
+    ]
+
+
+def check_phrases(data: Mapping[str, Any]) -> Iterator[FieldProblem]:
+    """``data.examples`` is a list of strings; that it is a list or an object was seen by its type."""
+    phrases = data.get("examples")
+    if isinstance(phrases, Mapping) or (
+        isinstance(phrases, list) and not all(isinstance(phrase, str) for phrase in phrases)
+    ):
+        yield FieldProblem("data.examples", "field_invalid", "Example phrases are a list of strings.")

@@ -1,0 +1,132 @@
+"""Checks the data of a node against what its kind declares."""
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from offhook.workflows.nodes.spec import FieldProblem, NodeKind, PropertySpec
+
+
+def check_data(kind: NodeKind, data: Mapping[str, Any]) -> Iterator[FieldProblem]:
+    """Every problem of a node's ``data``; keys that the kind does not declare are not looked at."""
+    for spec in kind.spec.properties:
+        if spec.name == "prompt":
+            yield from _check_prompt(kind, data)
+        elif spec.name == "name":
+            yield from _check_value(spec, data.get("name"), "data.name", is_required=True)
+        else:
+            # required is a promise of the editor; what a call really needs is in the kind's own check
+            yield from _check_value(spec, data.get(spec.name), f"data.{spec.name}", is_required=False)
+    yield from kind.check(data)
+
+
+def _check_prompt(kind: NodeKind, data: Mapping[str, Any]) -> Iterator[FieldProblem]:
+    prompt = data.get("prompt")
+    if prompt is not None and not isinstance(prompt, str):
+        yield FieldProblem("data.prompt", "field_invalid", "Input should be a valid string")
+    elif not _is_filled(prompt) and not _is_filled(data.get("say")):
+        yield FieldProblem("data.prompt", "prompt_required", f"Prompt is required for {kind.prompt_name} nodes")
+
+
+def _is_filled(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _check_value(spec: PropertySpec, value: Any, field: str, *, is_required: bool) -> Iterator[FieldProblem]:
+    if value is None:
+        if is_required:
+            yield FieldProblem(field, "field_required", "Field required")
+        return
+    message = _CHECKS[spec.type](spec, value)
+    if message is not None:
+        yield FieldProblem(field, "field_invalid", message)
+    elif is_required and isinstance(value, str) and not value.strip():
+        yield FieldProblem(field, "field_required", "Field required")
+    elif spec.type == "fixed_collection":
+        for index, row in enumerate(value):
+            yield from _check_row(spec, row, f"{field}.{index}")
+
+
+def _check_row(spec: PropertySpec, row: Any, field: str) -> Iterator[FieldProblem]:
+    if not isinstance(row, Mapping):
+        yield FieldProblem(field, "field_invalid", "Input should be an object")
+        return
+    for column in spec.properties or ():
+        yield from _check_value(
+            column, row.get(column.name), f"{field}.{column.name}", is_required=bool(column.required)
+        )
+
+
+def _text(spec: PropertySpec, value: Any) -> str | None:
+    return None if isinstance(value, str) else "Input should be a valid string"
+
+
+def _number(spec: PropertySpec, value: Any) -> str | None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < math.inf:
+        return "Input should be a valid number"
+    if spec.min_value is not None and value < spec.min_value:
+        return f"Input should be greater than or equal to {spec.min_value:g}"
+    if spec.max_value is not None and value > spec.max_value:
+        return f"Input should be less than or equal to {spec.max_value:g}"
+    return None
+
+
+def _boolean(spec: PropertySpec, value: Any) -> str | None:
+    return None if isinstance(value, bool) else "Input should be a valid boolean"
+
+
+def _option(spec: PropertySpec, value: Any) -> str | None:
+    allowed = [option.value for option in spec.options or ()]
+    return None if value in allowed else f"Input should be one of: {', '.join(map(str, allowed))}"
+
+
+def _option_list(spec: PropertySpec, value: Any) -> str | None:
+    if not isinstance(value, list):
+        return "Input should be a list"
+    return next((message for item in value if (message := _option(spec, item))), None)
+
+
+def _rows(spec: PropertySpec, value: Any) -> str | None:
+    return None if isinstance(value, list) else "Input should be a list"
+
+
+def _json(spec: PropertySpec, value: Any) -> str | None:
+    return None if isinstance(value, Mapping | list) else "Input should be a JSON object or list"
+
+
+def _tool_refs(spec: PropertySpec, value: Any) -> str | None:
+    is_right = isinstance(value, list) and all(isinstance(item, str) for item in value)
+    return None if is_right else "Input should be a list of ids"
+
+
+def _document_refs(spec: PropertySpec, value: Any) -> str | None:
+    is_right = isinstance(value, list) and all(
+        isinstance(item, str | int) and not isinstance(item, bool) for item in value
+    )
+    return None if is_right else "Input should be a list of ids"
+
+
+def _url(spec: PropertySpec, value: Any) -> str | None:
+    if not isinstance(value, str):
+        return "Input should be a valid string"
+    # an address may begin with a variable, and may still be empty in a node that is switched off
+    is_right = not value.strip() or re.match(r"\s*(https?://|\{\{)", value, re.IGNORECASE)
+    return None if is_right else "Input should be an address that begins with http:// or https://"
+
+
+_CHECKS: Final[dict[str, Callable[[PropertySpec, Any], str | None]]] = {
+    "string": _text,
+    "mention_textarea": _text,
+    "url": _url,
+    "recording_ref": _text,
+    "credential_ref": _text,
+    "number": _number,
+    "boolean": _boolean,
+    "options": _option,
+    "multi_options": _option_list,
+    "fixed_collection": _rows,
+    "json": _json,
+    "tool_refs": _tool_refs,
+    "document_refs": _document_refs,
+}

@@ -1,0 +1,27 @@
+"""Global Node: who the agent is, said once for all steps."""
+
+from offhook.workflows.nodes.common import UNCONNECTED_ONCE, name_property, prompt_property
+from offhook.workflows.nodes.spec import NodeExample, NodeKind, NodeSpec
+
+KIND = NodeKind(
+    spec=NodeSpec(
+        name="globalNode",
+        display_name="Global Node",
+        description="Who the agent is and how it speaks; stands before the prompt of every step that wants it.",
+        llm_hint="At most one; nothing is connected to it.",
+        category="global_node",
+        icon="Globe",
+        properties=[
+            name_property("Global Node"),
+            prompt_property("The agent's character, its manner, and what it must never do."),
+        ],
+        examples=[
+            NodeExample(
+                name="persona",
+                data={"name": "Persona", "prompt": "You are Sarah, the friendly receptionist of a dental practice."},
+            )
+        ],
+        graph_constraints=UNCONNECTED_ONCE,
+    ),
+    prompt_name="global",
+)

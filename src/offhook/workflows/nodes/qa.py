@@ -1,0 +1,78 @@
+"""QA Analysis: a model reads the finished call and rates it."""
+
+from offhook.workflows.nodes.common import UNCONNECTED, name_property, options, prop, shown_if
+from offhook.workflows.nodes.spec import NodeExample, NodeKind, NodeSpec, PropertySpec
+
+
+def _model_properties() -> list[PropertySpec]:
+    own = shown_if("qa_use_workflow_llm", False)
+    return [
+        prop(
+            "qa_use_workflow_llm",
+            "boolean",
+            "Use the workflow's model",
+            "Whether the model of the workflow rates the call, or one of its own.",
+            default=True,
+        ),
+        prop(
+            "qa_provider",
+            "options",
+            "Provider",
+            "Vendor of the rating model.",
+            options=options(
+                ("openai", "OpenAI"),
+                ("azure", "Azure OpenAI"),
+                ("openrouter", "OpenRouter"),
+                ("anthropic", "Anthropic"),
+            ),
+            display_options=own,
+        ),
+        prop("qa_model", "string", "Model", "Name of the rating model.", default="default", display_options=own),
+        prop("qa_api_key", "string", "API key", "Key for that vendor.", editor="password", display_options=own),
+        prop("qa_endpoint", "url", "Address", "Address of the vendor, where it is needed.", display_options=own),
+    ]
+
+
+KIND = NodeKind(
+    spec=NodeSpec(
+        name="qa",
+        display_name="QA Analysis",
+        description="A model reads the transcript of the finished call and rates it.",
+        llm_hint="Nothing is connected to it.",
+        category="integration",
+        icon="ClipboardCheck",
+        properties=[
+            name_property("QA Analysis"),
+            prop("qa_enabled", "boolean", "Enabled", "Whether calls are rated.", default=True),
+            *_model_properties(),
+            prop(
+                "qa_system_prompt",
+                "string",
+                "Instructions",
+                "What the rating looks at. Empty: general instructions.",
+                editor="textarea",
+            ),
+            prop(
+                "qa_min_call_duration",
+                "number",
+                "Shortest call",
+                "Calls that are shorter, in seconds, are not rated.",
+                default=15,
+                min_value=0,
+            ),
+            prop("qa_voicemail_calls", "boolean", "Rate voicemail", "Whether voicemail is rated too.", default=False),
+            prop(
+                "qa_sample_rate",
+                "number",
+                "Share of calls",
+                "Per cent of the calls that are rated.",
+                default=100,
+                min_value=1,
+                max_value=100,
+            ),
+        ],
+        examples=[NodeExample(name="every_call", data={"name": "QA Analysis", "qa_enabled": True})],
+        graph_constraints=UNCONNECTED,
+    ),
+    secrets=("qa_api_key",),
+)

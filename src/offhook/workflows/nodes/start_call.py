@@ -1,0 +1,153 @@
+"""Start Call: where every conversation begins."""
+
+from offhook.workflows.nodes.common import (
+    check_phrases,
+    extraction_properties,
+    global_prompt_property,
+    interrupt_property,
+    listening_properties,
+    name_property,
+    options,
+    prompt_property,
+    prop,
+    reference_properties,
+    say_properties,
+    shown_if,
+)
+from offhook.workflows.nodes.spec import (
+    GraphConstraints,
+    NodeExample,
+    NodeKind,
+    NodeSpec,
+    NumberInputOptions,
+    PropertyRendererOptions,
+    PropertySpec,
+)
+
+
+def _greeting_properties() -> list[PropertySpec]:
+    return [
+        prop(
+            "greeting_type",
+            "options",
+            "Greeting type",
+            "Whether the greeting is spoken from text or played from a recording.",
+            default="text",
+            options=options(("text", "Text"), ("audio", "Recording")),
+        ),
+        prop(
+            "greeting",
+            "mention_textarea",
+            "Greeting",
+            "The first words of the agent, spoken at once, before any model is asked. Supports {{variables}}.",
+            display_options=shown_if("greeting_type", "text"),
+        ),
+        prop(
+            "greeting_recording_id",
+            "recording_ref",
+            "Greeting recording",
+            "The recording to play as the greeting.",
+            display_options=shown_if("greeting_type", "audio"),
+        ),
+    ]
+
+
+def _delay_properties() -> list[PropertySpec]:
+    return [
+        prop(
+            "delayed_start",
+            "boolean",
+            "Wait before greeting",
+            "Whether the agent listens first, so that somebody who answers can say hello.",
+            default=False,
+        ),
+        prop(
+            "delayed_start_duration",
+            "number",
+            "Seconds to wait",
+            "How long it listens before the greeting, in seconds.",
+            default=2.0,
+            min_value=0.1,
+            max_value=10,
+            display_options=shown_if("delayed_start", True),
+            renderer_options=PropertyRendererOptions(number_input=NumberInputOptions(fractional=True)),
+        ),
+    ]
+
+
+def _pre_call_properties() -> list[PropertySpec]:
+    when_on = shown_if("pre_call_fetch_mode", "always", "inbound", "outbound")
+    return [
+        prop(
+            "pre_call_fetch_mode",
+            "options",
+            "Ask before the call",
+            "For which calls an address of yours is asked for variables before the agent speaks.",
+            default="disabled",
+            options=options(
+                ("disabled", "Never"), ("always", "Every call"), ("inbound", "Inbound"), ("outbound", "Outbound")
+            ),
+        ),
+        prop(
+            "pre_call_fetch_url",
+            "url",
+            "Address to ask",
+            "Receives a POST with the caller's and the called number and answers with variables.",
+            display_options=when_on,
+        ),
+        prop(
+            "pre_call_fetch_credential_uuid",
+            "credential_ref",
+            "Credential",
+            "Credential that is sent to that address.",
+            display_options=when_on,
+        ),
+        prop(
+            "pre_call_fetch_enabled",
+            "boolean",
+            "Ask before every call (old form)",
+            "Older form of pre_call_fetch_mode: true means always.",
+            llm_hint="Do not set: use pre_call_fetch_mode.",
+            display_options=shown_if("pre_call_fetch_enabled", True, False),
+        ),
+    ]
+
+
+KIND = NodeKind(
+    spec=NodeSpec(
+        name="startCall",
+        display_name="Start Call",
+        description="Where every conversation begins: greets the caller and opens the conversation.",
+        llm_hint="Exactly one in every workflow. Nothing leads into it.",
+        category="call_node",
+        icon="Play",
+        properties=[
+            name_property("Start Call"),
+            *_greeting_properties(),
+            prompt_property("What the agent does in the opening of the conversation."),
+            *say_properties(),
+            interrupt_property(default=False),
+            global_prompt_property(default=True),
+            *_delay_properties(),
+            *listening_properties(),
+            *extraction_properties(),
+            *reference_properties(),
+            *_pre_call_properties(),
+        ],
+        examples=[
+            NodeExample(
+                name="warm_greeting",
+                data={
+                    "name": "Greeting",
+                    "greeting": "Hi {{ first_name | there }}, this is Sarah from Acme. Do you have a minute?",
+                    "prompt": "Find out whether the caller has time to talk.",
+                    "allow_interrupt": False,
+                },
+            )
+        ],
+        graph_constraints=GraphConstraints(min_incoming=0, max_incoming=0, min_instances=1, max_instances=1),
+    ),
+    is_conversational=True,
+    prompt_name="start",
+    check=check_phrases,
+)

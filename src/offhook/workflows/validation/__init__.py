@@ -1,0 +1,60 @@
+"""All errors and warnings of a definition. Pure: what lies outside the definition is passed in."""
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from offhook.workflows.graph import Graph, parse_graph
+from offhook.workflows.ports import ToolFacts
+from offhook.workflows.validation.connections import check_degrees, check_instances, check_transitions
+from offhook.workflows.validation.flow import flow_warnings
+from offhook.workflows.validation.issues import Issue, Report
+from offhook.workflows.validation.references import (
+    check_tools,
+    check_trigger_paths,
+    tool_warnings,
+    trigger_paths,
+    variable_warnings,
+)
+from offhook.workflows.validation.structure import check_structure
+
+__all__ = ["Issue", "Report", "trigger_conflict", "trigger_paths", "validate"]
+
+
+def validate(
+    definition: Mapping[str, Any],
+    *,
+    tools: Mapping[str, ToolFacts] | None = None,
+    template_variables: Collection[str] = (),
+) -> Report:
+    """Check a definition in full. Never raises, whatever the definition is.
+
+    ``tools``: facts by tool id, unknown ids left out. ``template_variables``: names that the workflow itself sets.
+    """
+    facts = tools or {}
+    graph = parse_graph(definition)
+    return Report(
+        errors=tuple(_errors(definition, graph, facts)),
+        warnings=(
+            *flow_warnings(graph, facts),
+            *variable_warnings(graph, template_variables),
+            *tool_warnings(graph, facts),
+        ),
+    )
+
+
+def trigger_conflict(node_id: str | None) -> Issue:
+    """The error of a trigger whose path belongs to another workflow."""
+    message = "Trigger path is already in use. Choose another path, or leave it empty to have one made."
+    return Issue("node", node_id, "data.trigger_path", "trigger_conflict", message)
+
+
+def _errors(definition: Mapping[str, Any], graph: Graph, tools: Mapping[str, ToolFacts]) -> Iterator[Issue]:
+    structural = list(check_structure(definition))
+    yield from structural
+    if not structural:  # the rest would only repeat in other words what is already wrong
+        nodes, edges = definition["nodes"], definition["edges"]
+        yield from check_instances(nodes)
+        yield from check_degrees(nodes, edges)
+        yield from check_transitions(edges)
+    yield from check_trigger_paths(definition)
+    yield from check_tools(graph, tools)

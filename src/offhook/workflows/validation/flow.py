@@ -1,0 +1,94 @@
+"""Warnings about how a conversation flows: steps nobody reaches, steps without a way out, loops without an exit."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
+from offhook.workflows.graph import Graph, Node
+from offhook.workflows.nodes import KINDS
+from offhook.workflows.ports import ToolFacts
+from offhook.workflows.validation.issues import Issue
+
+
+def flow_warnings(graph: Graph, tools: Mapping[str, ToolFacts]) -> Iterator[Issue]:
+    steps = [node for node in graph.nodes.values() if node.kind in KINDS and KINDS[node.kind].is_conversational]
+    forward = {node.id: [edge.target for edge in graph.outgoing(node.id)] for node in steps}
+    backward: dict[str, list[str]] = {node.id: [] for node in steps}
+    for source, targets in forward.items():
+        for target in targets:
+            backward.get(target, []).append(source)
+    if graph.start_id is not None:
+        reached = _reach([graph.start_id], forward)
+        for node in steps:
+            if node.id not in reached:
+                yield _warn(node, "node_unreachable", f"“{node.name}” is never reached from the Start Call")
+    ending = _reach([node.id for node in steps if _ends(node, tools)], backward)
+    stuck = {node.id for node in steps if node.id not in ending}
+    looping: set[str] = set()
+    for component in _components(stuck, forward):
+        is_loop = len(component) > 1 or any(member in forward[member] for member in component)
+        is_closed = all(target in component for member in component for target in forward[member])
+        if is_loop and is_closed:
+            looping.update(component)
+            first = next(node for node in steps if node.id in component)
+            names = ", ".join(f"“{graph.nodes[member].name}”" for member in forward if member in component)
+            yield _warn(first, "loop_without_exit", f"A conversation that comes to {names:.200} can never leave it")
+    for node in steps:
+        if node.id in stuck - looping:
+            yield _warn(node, "node_without_end", f"No way leads from “{node.name}” to an End Call")
+
+
+def _ends(node: Node, tools: Mapping[str, ToolFacts]) -> bool:
+    return node.kind == "endCall" or any(
+        facts.ends_call or facts.is_transfer for uuid in node.tool_uuids if (facts := tools.get(uuid))
+    )
+
+
+def _warn(node: Node, code: str, message: str) -> Issue:
+    return Issue("node", node.id, None, code, message)
+
+
+def _reach(roots: Iterable[str], neighbours: Mapping[str, Collection[str]]) -> set[str]:
+    reached = {root for root in roots if root in neighbours}
+    waiting = list(reached)
+    while waiting:
+        for node_id in neighbours[waiting.pop()]:
+            if node_id in neighbours and node_id not in reached:
+                reached.add(node_id)
+                waiting.append(node_id)
+    return reached
+
+
+def _components(members: set[str], forward: Mapping[str, list[str]]) -> Iterator[set[str]]:
+    """Strongly connected components among ``members`` (Kosaraju, without recursion: graphs may be long chains)."""
+    inside = {node_id: [target for target in forward[node_id] if target in members] for node_id in forward}
+    inside = {node_id: targets for node_id, targets in inside.items() if node_id in members}
+    reverse: dict[str, list[str]] = {node_id: [] for node_id in inside}
+    for source, targets in inside.items():
+        for target in targets:
+            reverse[target].append(source)
+    done: set[str] = set()
+    for node_id in reversed(_finishing_order(inside)):
+        if node_id in done:
+            continue
+        component = _reach([node_id], {key: reverse[key] for key in reverse if key not in done})
+        done.update(component)
+        yield component
+
+
+def _finishing_order(neighbours: Mapping[str, list[str]]) -> list[str]:
+    order: list[str] = []
+    seen: set[str] = set()
+    for root in neighbours:
+        if root in seen:
+            continue
+        seen.add(root)
+        stack = [(root, iter(neighbours[root]))]
+        while stack:
+            node_id, rest = stack[-1]
+            following = next((item for item in rest if item not in seen), None)
+            if following is None:
+                order.append(node_id)
+                stack.pop()
+            else:
+                seen.add(following)
+                stack.append((following, iter(neighbours[following])))
+    return order

@@ -1,0 +1,39 @@
+"""One finding of validation, and all of them."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+IssueKind = Literal["node", "edge", "workflow"]
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """``id`` is the node's or the edge's, None for the workflow; ``field`` is dotted, e.g. ``data.prompt``."""
+
+    kind: IssueKind
+    id: str | None
+    field: str | None
+    code: str
+    message: str
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Errors keep a workflow from being published; warnings do not."""
+
+    errors: tuple[Issue, ...] = ()
+    warnings: tuple[Issue, ...] = ()
+
+    @property
+    def is_valid(self) -> bool:
+        return not self.errors
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "is_valid": self.is_valid,
+            "errors": [issue.as_dict() for issue in self.errors],
+            "warnings": [issue.as_dict() for issue in self.warnings],
+        }

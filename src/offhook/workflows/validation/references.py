@@ -1,0 +1,120 @@
+"""What a definition refers to outside itself: trigger paths, tools and variables."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, Final
+
+from offhook.workflows.graph import Graph
+from offhook.workflows.ports import ToolFacts
+from offhook.workflows.template import variables
+from offhook.workflows.validation.issues import Issue
+
+# What every run has by itself, whoever started it.
+RUN_VARIABLES: Final = frozenset(
+    {
+        "phone_number",
+        "caller_number",
+        "called_number",
+        "direction",
+        "provider",
+        "campaign_id",
+        "call_id",
+        "workflow_id",
+        "workflow_name",
+        "workflow_uuid",
+        "workflow_run_id",
+        "workflow_run_name",
+        "source_uuid",
+    }
+)
+_SPOKEN_FIELDS: Final = ("prompt", "greeting", "say", "offline_say")
+
+
+def custom_tool_name(name: str) -> str:
+    """The function name of a custom tool: lower case, other characters become ``_``, runs of ``_`` become one."""
+    return re.sub(r"_+", "_", re.sub(r"[^a-z0-9_]", "_", name.lower()))
+
+
+def trigger_paths(definition: Mapping[str, Any]) -> Iterator[tuple[str | None, str]]:
+    """``(node id, path)`` of every trigger node that has a path."""
+    nodes = definition.get("nodes")
+    for node in nodes if isinstance(nodes, list) else ():
+        if not isinstance(node, Mapping) or node.get("type") != "trigger" or not isinstance(node.get("data"), Mapping):
+            continue
+        path, node_id = node["data"].get("trigger_path"), node.get("id")
+        if isinstance(path, str) and path.strip():
+            yield (node_id if isinstance(node_id, str) else None), path
+
+
+def check_trigger_paths(definition: Mapping[str, Any]) -> Iterator[Issue]:
+    counts: Counter[str] = Counter()
+    for node_id, path in trigger_paths(definition):
+        counts[path] += 1
+        if counts[path] == 2:
+            message = "Trigger path is duplicated in this workflow."
+            yield Issue("node", node_id, "data.trigger_path", "trigger_path_duplicate", message)
+
+
+def check_tools(graph: Graph, tools: Mapping[str, ToolFacts]) -> Iterator[Issue]:
+    """Function names must differ within a node: those of its tools among each other and from those of its edges."""
+    for node in graph.nodes.values():
+        taken = {edge.tool_name for edge in graph.outgoing(node.id)}
+        for uuid in dict.fromkeys(node.tool_uuids):
+            if uuid not in tools:
+                continue
+            name = custom_tool_name(tools[uuid].name)
+            if name in taken:
+                message = f"The tool name “{name}” is already used at this node by an edge or another tool"
+                yield Issue("node", node.id, "data.tool_uuids", "tool_name_duplicate", message)
+            taken.add(name)
+
+
+def tool_warnings(graph: Graph, tools: Mapping[str, ToolFacts]) -> Iterator[Issue]:
+    for node in graph.nodes.values():
+        for uuid in dict.fromkeys(node.tool_uuids):
+            facts = tools.get(uuid)
+            if facts is None:
+                continue
+            if facts.is_transfer and not facts.has_fallback and not graph.outgoing(node.id):
+                message = f"When the transfer “{facts.name}” fails, “{node.name}” has no way to go on"
+                yield Issue("node", node.id, "data.tool_uuids", "transfer_without_fallback", message)
+            if facts.timeout_s is None and not facts.is_transfer and not facts.ends_call:
+                message = f"The tool “{facts.name}” has no timeout: a caller may wait for ever"
+                yield Issue("node", node.id, "data.tool_uuids", "tool_without_timeout", message)
+
+
+def variable_warnings(graph: Graph, template_variables: Collection[str]) -> Iterator[Issue]:
+    """Variables without a default that neither the workflow nor every run sets; a caller of the API may still."""
+    known = set(template_variables) | RUN_VARIABLES
+    for node in graph.nodes.values():
+        known.update(str(variable["name"]) for variable in node.extraction_variables)
+    for node in graph.nodes.values():
+        for field in _SPOKEN_FIELDS:
+            text = node.data.get(field)
+            for path in _unset(text, known):
+                yield Issue("node", node.id, f"data.{field}", "variable_never_set", _never_set(path))
+    for group in graph.edges.values():
+        for edge in group:
+            for field, text in (("condition", edge.condition), ("transition_speech", edge.transition_speech)):
+                for path in _unset(text, known):
+                    yield Issue("edge", edge.id, f"data.{field}", "variable_never_set", _never_set(path))
+
+
+def _unset(text: object, known: Collection[str]) -> list[str]:
+    if not isinstance(text, str):
+        return []
+    missing: dict[str, None] = {}
+    for variable in variables(text):
+        path = variable.path
+        for prefix in ("initial_context.", "gathered_context.", "extracted_variables."):
+            path = path.removeprefix(prefix)
+        if variable.default is None and not variable.is_built_in and path.split(".")[0] not in known:
+            missing[path] = None
+    return list(missing)
+
+
+def _never_set(path: str) -> str:
+    return (
+        f"Nothing in this workflow sets {{{{{path}}}}}: pass it with the call, or give it a default, {{{{{path} | …}}}}"
+    )
