@@ -38,6 +38,7 @@ class LlmChain:
                 self._fail(error)
                 if said:
                     request = _continued(request, "".join(said))
+                    yield TextDelta(" ")
             else:
                 self._has_retried = False
                 return

@@ -1,0 +1,70 @@
+"""Time that tests own: an event loop that never waits, and a wall clock that is set by hand."""
+
+import asyncio
+import heapq
+import selectors
+from collections.abc import Coroutine
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class _NeverWaits(selectors.DefaultSelector):  # type: ignore[valid-type,misc]
+    """Instead of sleeping until the next timer, moves the loop's clock to it."""
+
+    loop: "VirtualTimeLoop"
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        ready = super().select(0)
+        if ready:
+            return ready
+        if timeout is None:
+            # nothing is scheduled and nothing is ready: only a thread could wake us now
+            return super().select(0.05)
+        if timeout > 0:
+            self.loop.advance(timeout)
+        return []
+
+
+class VirtualTimeLoop(asyncio.SelectorEventLoop):
+    """``time()`` starts at 1000.0 and jumps from timer to timer: a minute of conversation takes milliseconds."""
+
+    def __init__(self) -> None:
+        selector = _NeverWaits()
+        self._virtual = 1000.0
+        super().__init__(selector)
+        selector.loop = self
+
+    def time(self) -> float:
+        return self._virtual
+
+    def advance(self, seconds: float) -> None:
+        # exactly to the next timer: adding a rounded timeout could stop a hair before it and spin
+        scheduled = [handle for handle in self._scheduled if not handle.cancelled()]  # type: ignore[attr-defined]
+        target = heapq.nsmallest(1, (handle.when() for handle in scheduled))
+        self._virtual = max(self._virtual, target[0]) if target else self._virtual + seconds
+
+
+def run_virtual(main: Coroutine[Any, Any, T], *, limit_s: float = 3600.0) -> T:
+    """Run to the end on virtual time; TimeoutError when it takes longer than ``limit_s`` virtual seconds."""
+    with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
+
+        async def bounded() -> T:
+            async with asyncio.timeout(limit_s):
+                return await main
+
+        return runner.run(bounded())
+
+
+class SetClock:
+    """Implements :class:`offhook.kit.clock.Clock`."""
+
+    def __init__(self, start: datetime = datetime(2026, 1, 5, 12, 0, tzinfo=UTC)) -> None:
+        self._now = start
+
+    def now(self) -> datetime:
+        return self._now
+
+    def advance(self, seconds: float) -> None:
+        self._now += timedelta(seconds=seconds)

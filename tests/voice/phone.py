@@ -1,0 +1,193 @@
+"""A caller on virtual time: ``caller.says("I want to cancel", at=1.2)``, and what the agent answered."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from offhook.kit.audio import MULAW_8K
+from offhook.models.ports import CallModels, Llm, Stt, Tts
+from offhook.voice import events
+from offhook.voice.config import CallConfig
+from offhook.voice.line import Agent
+from offhook.voice.ports import CallResult, Toolbox
+from offhook.voice.session import CallSession
+from offhook.workflows.graph import parse_graph
+from tests.fakes.clock import run_virtual
+from tests.fakes.scripted import Hearing, Reply, ScriptedLlm, ScriptedStt, ScriptedTts
+from tests.fakes.voice import KeptEvents, KeptLeg, LoudnessVad, Tools
+
+LOUD = MULAW_8K.encode((np.sin(np.arange(160) * 0.3) * 8000).astype(np.int16))
+QUIET = MULAW_8K.silence
+S_PER_WORD = 0.3
+
+
+@dataclass
+class Action:
+    at: float
+    do: Callable[["Call"], None]
+
+
+@dataclass
+class Call:
+    """One call: what the caller does by the clock, and everything that came of it."""
+
+    definition: dict[str, Any]
+    replies: Sequence[Reply] = ()
+    configurations: dict[str, Any] = field(default_factory=dict)
+    context: dict[str, Any] = field(default_factory=dict)
+    tools: Toolbox = field(default_factory=Tools)
+    hearing: Hearing = field(default_factory=Hearing)
+    llms: Sequence[Llm] = ()
+    ttss: Sequence[Tts] = ()
+    stts: Sequence[Stt] = ()
+    leg: KeptLeg = field(default_factory=KeptLeg)
+    sink: KeptEvents = field(default_factory=KeptEvents)
+    actions: list[Action] = field(default_factory=list)
+    hangs_up_at: float = 60.0
+    sends_audio: bool = True
+    result: CallResult | None = None
+    started_at: float = 0.0
+    _loud_until: float = -1.0
+    _session: CallSession | None = None
+
+    # -- the caller's part ----------------------------------------------------------------------------------------
+
+    def says(self, text: str, *, at: float, for_s: float | None = None) -> "Call":
+        """Speak ``text`` from second ``at`` on."""
+
+        def speak(call: Call) -> None:
+            call.hearing.spoken.append(text)
+            call._loud_until = at + (for_s or max(0.4, len(text.split()) * S_PER_WORD))
+
+        self.actions.append(Action(at, speak))
+        return self
+
+    def mumbles(self, *, at: float, for_s: float = 0.6) -> "Call":
+        """Make speech-like noise that nobody can recognise."""
+
+        def mumble(call: Call) -> None:
+            call._loud_until = at + for_s
+
+        self.actions.append(Action(at, mumble))
+        return self
+
+    def presses(self, digits: str, *, at: float) -> "Call":
+        for index, digit in enumerate(digits):
+            self.actions.append(Action(at + index * 0.3, lambda call, digit=digit: call.session.feed_digit(digit)))
+        return self
+
+    def does(self, action: Callable[["Call"], None], *, at: float) -> "Call":
+        self.actions.append(Action(at, action))
+        return self
+
+    def hangs_up(self, *, at: float) -> "Call":
+        self.hangs_up_at = at
+        return self
+
+    # -- the call -------------------------------------------------------------------------------------------------
+
+    @property
+    def session(self) -> CallSession:
+        assert self._session is not None
+        return self._session
+
+    def run(self) -> "Call":
+        self.result = run_virtual(self._run())
+        return self
+
+    async def _run(self) -> CallResult:
+        loop = asyncio.get_running_loop()
+        self.started_at = loop.time()
+        models = CallModels(
+            llm=tuple(self.llms) or (ScriptedLlm(self.replies),),
+            tts=tuple(self.ttss) or (ScriptedTts(),),
+            stt=tuple(self.stts) or (ScriptedStt(self.hearing),),
+        )
+        agent = Agent(
+            parse_graph(self.definition),
+            CallConfig.from_configurations(self.configurations),
+            self.tools,
+            dict(self.context),
+        )
+        self._session = CallSession(agent=agent, leg=self.leg, models=models, sink=self.sink, vad=LoudnessVad())
+        self.leg.on_mark = self._session.feed_mark
+        caller = asyncio.create_task(self._caller(loop))
+        try:
+            return await self._session.run()
+        finally:
+            caller.cancel()
+
+    async def _caller(self, loop: asyncio.AbstractEventLoop) -> None:
+        waiting = sorted(self.actions, key=lambda action: action.at)
+        frame = 0
+        while True:
+            now = frame * 0.02
+            while waiting and waiting[0].at <= now:
+                waiting.pop(0).do(self)
+            if now >= self.hangs_up_at:
+                self.session.leg_ended("caller_hung_up")
+                return
+            if self.sends_audio:
+                self.session.feed_audio(LOUD if now < self._loud_until else QUIET)
+            frame += 1
+            await asyncio.sleep(self.started_at + frame * 0.02 - loop.time())
+
+    # -- what came of it ------------------------------------------------------------------------------------------
+
+    @property
+    def transcript(self) -> list[tuple[str, str]]:
+        """("agent" | "caller", words) in order."""
+        who = {events.AGENT_SAID: "agent", events.CALLER_SAID: "caller"}
+        return [(who[event.type], event.data["text"]) for event in self.sink.events if event.type in who]
+
+    @property
+    def agent_said(self) -> list[str]:
+        return [text for who, text in self.transcript if who == "agent"]
+
+    def heard_within(self, start: float, seconds: float) -> bool:
+        """Whether a frame of the agent left in [start, start + seconds)."""
+        begin = self.started_at + start
+        return any(begin <= at < begin + seconds for at, _ in self.leg.frames)
+
+    def longest_silence_after(self, start: float) -> float:
+        """Seconds from ``start`` until the next frame of the agent."""
+        begin = self.started_at + start
+        return next((at - begin for at, _ in self.leg.frames if at >= begin), float("inf"))
+
+
+def node(node_id: str, kind: str, **data: Any) -> dict[str, Any]:
+    return {"id": node_id, "type": kind, "position": {"x": 0, "y": 0}, "data": {"name": node_id, **data}}
+
+
+def edge(source: str, target: str, label: str, condition: str = "it fits", **data: Any) -> dict[str, Any]:
+    return {
+        "id": f"{source}-{target}",
+        "source": source,
+        "target": target,
+        "data": {"label": label, "condition": condition, **data},
+    }
+
+
+def agent_graph(*nodes_and_edges: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "nodes": [item for item in nodes_and_edges if "source" not in item],
+        "edges": [item for item in nodes_and_edges if "source" in item],
+    }
+
+
+def simple_agent(**start: Any) -> dict[str, Any]:
+    """Greets, talks, and ends when the caller is done."""
+    return agent_graph(
+        node(
+            "start",
+            "startCall",
+            prompt="Help the caller.",
+            greeting="Hello, how can I help?",
+            **{"allow_interrupt": True, **start},
+        ),
+        node("end", "endCall", prompt="Say goodbye.", say="Thank you, goodbye."),
+        edge("start", "end", "Done", "The caller is done"),
+    )
