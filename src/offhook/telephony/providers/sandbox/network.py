@@ -31,7 +31,9 @@ class Exchange(Protocol):
 
     def report(self, organization_id: int, run_id: int, update: StatusUpdate) -> Awaitable[object]: ...
 
-    def carry(self, request: DialRequest, open_media: Open, listener: Listener) -> Awaitable[object]:
+    def carry(
+        self, organization_id: int, request: DialRequest, open_media: Open, listener: Listener
+    ) -> Awaitable[object]:
         """Connect the media of an answered call and return when it is over; DomainError when it is refused."""
         ...
 
@@ -143,7 +145,7 @@ class SandboxNetwork:
         line = Line(wire)
         person = Person(line=line, wire=wire, voice=self._voice, brief=brief)
         platform: asyncio.Future[Any] = asyncio.ensure_future(
-            self._exchange.carry(call.request, call.near.open, person.read_along)
+            self._exchange.carry(call.organization_id, call.request, call.near.open, person.read_along)
         )
         pacing = asyncio.create_task(line.run())
         try:

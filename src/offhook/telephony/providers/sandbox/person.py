@@ -15,6 +15,8 @@ from offhook.voice.events import AGENT_SPEAKING, NODE_ENTERED, VoiceEvent
 # People wait about this long after the other side has stopped; pauses between an agent's sentences are shorter.
 GAP_S: Final = 0.9
 PATIENCE_S: Final = 12.0
+# From the last word to the button.
+HANG_UP_S: Final = 1.5
 MAX_TURNS: Final = 20
 MAX_CALL_S: Final = 600.0
 GREETING: Final = (
@@ -132,6 +134,7 @@ async def _talks(person: Person) -> None:
             silences += 1
             await person.say("Hello? Are you still there?")
     await person.say("I have to go now. Goodbye.")
+    await person.wait(HANG_UP_S)
 
 
 async def _voicemail(person: Person) -> None:
@@ -172,6 +175,7 @@ async def _asks_for_person(person: Person) -> None:
         await person.say("I want to speak to a person, please.")
     await person.agent_is_done()
     await person.say("Goodbye.")
+    await person.wait(HANG_UP_S)
 
 
 _BEHAVIOURS: Final[dict[Behaviour, Callable[[Person], Awaitable[None]]]] = {

@@ -1,0 +1,52 @@
+"""What can be wrong with a request that places a call."""
+
+from offhook.errors import Conflict, DomainError, NotFound, Unprocessable
+
+
+class ConfigurationNotFound(NotFound):
+    """Telephony configuration not found."""
+
+    code = "telephony_configuration_not_found"
+
+
+class PhoneNumberNotFound(NotFound):
+    """Your organisation has no phone number with this id to call from."""
+
+    code = "from_phone_number_not_found"
+
+
+class TriggerNotFound(NotFound):
+    """Agent trigger not found, or its agent is not published."""
+
+    code = "trigger_not_found"
+
+
+class CarrierUnknown(NotFound):
+    """This carrier does not exist."""
+
+    code = "carrier_not_found"
+
+
+class CarrierCannotDial(Unprocessable):
+    """This carrier cannot place calls."""
+
+    code = "carrier_cannot_dial"
+
+
+class NumberMissing(Unprocessable):
+    """phone_number is missing: give the number to call in E.164, as in +12015550101."""
+
+    code = "phone_number_missing"
+
+
+class RunNotDialable(Conflict):
+    """This run has been started already, or was not made for a telephone call."""
+
+    code = "run_not_dialable"
+
+
+class CarrierRefused(DomainError):
+    """The carrier did not place the call."""
+
+    code = "carrier_failed"
+    status = 502

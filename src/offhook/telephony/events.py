@@ -1,0 +1,13 @@
+"""News of this domain for the domains above it."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class CallEnded:
+    """A carrier says that the telephone leg of a run is over; ``status`` is the run's final state."""
+
+    organization_id: int
+    run_id: int
+    status: str
+    outcome: str | None = None

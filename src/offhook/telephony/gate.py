@@ -1,0 +1,85 @@
+"""The door of the media path: a single-use token opens it for one run, and nothing happens before that."""
+
+from dataclasses import dataclass
+
+from offhook.kit.db import Database
+from offhook.runs import media_tokens
+from offhook.runs import service as runs
+from offhook.runs.live import LiveCall, LiveRuns
+from offhook.telephony.errors import CarrierUnknown
+from offhook.telephony.media import Listener, MediaLeg, Open, carry
+from offhook.telephony.ports import Carriers, CarrierSpec, DialRequest, StatusUpdate
+from offhook.telephony.providers.sandbox.brief import Brief, brief_of
+from offhook.telephony.service import SANDBOX, CallReports
+from offhook.voice.ports import CallResult
+from offhook.workflows import service as workflows
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """A media connection whose token was right and is now spent."""
+
+    organization_id: int
+    run_id: int
+    spec: CarrierSpec
+
+
+class MediaGate:
+    """``claim`` first, then ``carry``: between the two a websocket is accepted."""
+
+    def __init__(self, db: Database, carriers: Carriers, live: LiveRuns, reports: CallReports) -> None:
+        self._db = db
+        self._carriers = carriers
+        self._live = live
+        self._reports = reports
+
+    async def claim(self, run_id: int, token: str, provider: str) -> Admission:
+        """Spend the token. CarrierUnknown (404) or MediaTokenRefused (401), and then nothing was changed."""
+        spec = self._carriers.find(provider)
+        if spec is None or spec.wire is None:
+            raise CarrierUnknown
+        async with self._db.transaction() as session:
+            run = await media_tokens.claim(session, token, run_id=run_id, mode=provider)
+        return Admission(run.organization_id, run.id, spec)
+
+    async def carry(
+        self, admission: Admission, open_media: Open, listener: Listener | None = None
+    ) -> CallResult | None:
+        """Carry the admitted call to its end; a run whose media never came to be is over and has failed."""
+        assert admission.spec.wire is not None
+
+        async def connect(leg: MediaLeg) -> LiveCall:
+            return await self._live.connect(admission.run_id, leg)
+
+        result = None
+        try:
+            result = await carry(open_media, admission.spec.wire(), connect, listener=listener)
+        finally:
+            if result is None:
+                update = StatusUpdate("failed", end_reason="media_lost")
+                await self._reports.report(admission.organization_id, admission.run_id, update)
+        return result
+
+
+class SandboxExchange:
+    """The platform as the sandbox's network reaches it: the same doors that carriers use, without the sockets."""
+
+    def __init__(self, db: Database, gate: MediaGate, reports: CallReports) -> None:
+        self._db = db
+        self._gate = gate
+        self._reports = reports
+
+    async def report(self, organization_id: int, run_id: int, update: StatusUpdate) -> bool:
+        return await self._reports.report(organization_id, run_id, update)
+
+    async def carry(
+        self, organization_id: int, request: DialRequest, open_media: Open, listener: Listener
+    ) -> CallResult | None:
+        admission = await self._gate.claim(request.run_id, request.media_token, SANDBOX)
+        return await self._gate.carry(admission, open_media, listener)
+
+    async def brief(self, organization_id: int, run_id: int) -> Brief:
+        async with self._db.transaction() as session:
+            run = await runs.get(session, organization_id, run_id)
+            version = await workflows.version_to_run(session, organization_id, run.version_id)
+        return brief_of(version.definition)
