@@ -40,7 +40,7 @@ class Authenticator:
         """
         if api_key is not None:
             return await self._by_key(api_key, ip)
-        token = _bearer(authorization)
+        token = bearer_token(authorization)
         if not token:
             raise Unauthorized(headers={"WWW-Authenticate": "Bearer"})
         return await self._by_session(token, ip)
@@ -117,6 +117,7 @@ class Authenticator:
             log.warning("api_key_touch_failed", key_id=key_id, exc_info=True)
 
 
-def _bearer(authorization: str | None) -> str:
+def bearer_token(authorization: str | None) -> str:
+    """The token of ``Bearer <token>`` or of a bare ``<token>``; empty when there is none."""
     scheme, _, rest = (authorization or "").strip().partition(" ")
     return rest.strip() if scheme.lower() == "bearer" else (authorization or "").strip()

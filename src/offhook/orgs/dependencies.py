@@ -1,11 +1,13 @@
 """The dependencies by which endpoints learn who is calling: ``org: CurrentOrg``, ``org: RequireAdmin``, …"""
 
+from datetime import datetime
 from typing import Annotated
 
 from fastapi import Depends, Header
 from starlette.requests import HTTPConnection
 
 from offhook.errors import Forbidden
+from offhook.kit.clock import Clock
 from offhook.orgs.authentication import Authenticator
 from offhook.orgs.caller import ADMINS, WRITERS, Caller
 from offhook.orgs.errors import SuperuserOnly
@@ -19,6 +21,12 @@ def client_address(connection: HTTPConnection) -> str | None:
     return connection.client.host if connection.client else None
 
 
+def _now(connection: HTTPConnection) -> datetime:
+    clock: Clock = connection.app.state.root.clock
+    return clock.now()
+
+
+Now = Annotated[datetime, Depends(_now)]
 ClientAddress = Annotated[str | None, Depends(client_address)]
 
 

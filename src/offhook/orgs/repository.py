@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import Row, func, select, text, update
+from sqlalchemy import Row, delete, func, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -120,3 +120,10 @@ async def revoke_session(session: AsyncSession, token_sha256: bytes, now: dateti
 async def lock_first_start(session: AsyncSession) -> None:
     """Held until the transaction ends."""
     await session.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _FIRST_START_LOCK})
+
+
+async def delete_ended(session: AsyncSession, before: datetime) -> None:
+    """Remove sessions and links that ended before this time."""
+    await session.execute(delete(UserSession).where(UserSession.expires_at < before))
+    await session.execute(delete(UserSession).where(UserSession.revoked_at < before))
+    await session.execute(delete(SignInLink).where(SignInLink.expires_at < before))

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.errors import NotFound
 from offhook.kit.crypto import digest, new_token
 from offhook.orgs import repository
 from offhook.orgs.errors import ApiKeyNotFound, EmailTaken, InvalidCredentials, SignInLinkRefused, UserNotFound
@@ -66,6 +67,14 @@ async def first_start(session: AsyncSession, settings: Settings) -> FirstStart:
     return FirstStart(organization_id, user.email, link)
 
 
+async def organization(session: AsyncSession, organization_id: int) -> Organization:
+    """Raises ``NotFound``."""
+    found = await repository.organization(session, organization_id)
+    if found is None:
+        raise NotFound
+    return found
+
+
 async def create_organization(session: AsyncSession, name: str) -> int:
     organization = Organization(name=name)
     session.add(organization)
@@ -111,6 +120,11 @@ async def start_session(
     )
     await session.flush()
     return token
+
+
+async def end_session(session: AsyncSession, token: str, now: datetime) -> None:
+    """Revoke a session; one that is unknown or ended already stays as it is."""
+    await repository.revoke_session(session, digest(token), now)
 
 
 async def create_sign_in_link(session: AsyncSession, *, organization_id: int, user_id: int, now: datetime) -> str:

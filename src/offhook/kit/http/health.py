@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import APIRouter, FastAPI
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, generate_latest
 from pydantic import BaseModel
 from sqlalchemy import text
@@ -37,10 +37,10 @@ def install(app: FastAPI, db: Database, settings: Settings, checks: Mapping[str,
     async def health() -> HealthResponse:
         return answer
 
-    async def ready(_: Request) -> Response:
+    async def ready() -> Response:
         return await _ready(all_checks)
 
-    async def metrics(_: Request) -> Response:
+    async def metrics() -> Response:
         return Response(generate_latest(REGISTRY), media_type=CONTENT_TYPE_LATEST)
 
     router.add_api_route(
@@ -49,8 +49,8 @@ def install(app: FastAPI, db: Database, settings: Settings, checks: Mapping[str,
     router.add_api_route(
         "/health", health, methods=["GET", "HEAD"], response_model=HealthResponse, include_in_schema=False
     )
-    router.add_route("/ready", ready, methods=["GET"], include_in_schema=False)
-    router.add_route("/metrics", metrics, methods=["GET"], include_in_schema=False)
+    router.add_api_route("/ready", ready, response_model=None, include_in_schema=False)
+    router.add_api_route("/metrics", metrics, response_model=None, include_in_schema=False)
     app.include_router(router)
 
 

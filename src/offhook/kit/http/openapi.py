@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from starlette.responses import JSONResponse, Response
 
@@ -40,11 +40,11 @@ def install(app: FastAPI) -> None:
             app.openapi_schema = _describe(app)
         return app.openapi_schema
 
-    async def serve(_: Request) -> Response:
+    async def serve() -> Response:
         return JSONResponse(app.openapi())
 
     app.openapi = describe  # type: ignore[method-assign] # the framework's own way to change the description
-    app.add_route(PATH, serve, include_in_schema=False)
+    app.add_api_route(PATH, serve, response_model=None, include_in_schema=False)
 
 
 def _describe(app: FastAPI) -> dict[str, Any]:

@@ -1,0 +1,142 @@
+"""The bodies and answers of sign-in, keys, members and the audit log."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from email_validator import EmailNotValidError, validate_email
+from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints
+
+Role = Literal["owner", "admin", "member", "viewer"]
+KeyRole = Literal["admin", "member", "viewer"]
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+# The upper bound keeps a hash from being a way to load the server.
+Password = Annotated[str, StringConstraints(min_length=8, max_length=1024)]
+
+
+def _email(text: str) -> str:
+    try:
+        # Not only addresses of the public internet: a self-hosted installation may know ``ops@intranet``.
+        return validate_email(text.strip(), check_deliverability=False, globally_deliverable=False).normalized
+    except EmailNotValidError as error:
+        raise ValueError(f"not an email address: {error}") from None
+
+
+Email = Annotated[str, StringConstraints(max_length=320), AfterValidator(_email)]
+
+
+class SignupRequest(BaseModel):
+    email: Email
+    password: Password
+    name: Name | None = None
+    organization_name: Name | None = None
+
+
+class LoginRequest(BaseModel):
+    email: Annotated[str, StringConstraints(strip_whitespace=True, max_length=320)]
+    password: Annotated[str, StringConstraints(max_length=1024)]
+
+
+class LinkRequest(BaseModel):
+    token: Annotated[str, StringConstraints(min_length=1, max_length=512)]
+
+
+class UserResponse(BaseModel):
+    id: int
+    email: str
+    name: str | None
+    organization_id: int
+    role: Role
+    is_superuser: bool
+
+
+class SignedInResponse(BaseModel):
+    """``token`` goes into ``Authorization: Bearer <token>``; it lives 30 days."""
+
+    token: str
+    user: UserResponse
+
+
+class MeResponse(BaseModel):
+    """The caller: a person, or an API key without one."""
+
+    user: UserResponse | None
+    id: int | None
+    email: str | None
+    name: str | None
+    organization_id: int
+    role: Role
+    is_superuser: bool
+    impersonated: bool
+
+
+class LogoutResponse(BaseModel):
+    success: bool = True
+
+
+class OrganizationResponse(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+    id: int
+    name: str
+    time_zone: str
+
+
+class ApiKeyCreate(BaseModel):
+    name: Name
+    role: KeyRole = "admin"
+
+
+class ApiKeyResponse(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+    id: int
+    name: str
+    prefix: str
+    role: Role
+    created_at: datetime
+    last_used_at: datetime | None
+    archived_at: datetime | None
+
+
+class ApiKeyCreated(ApiKeyResponse):
+    """``key`` is the secret: it is in this answer and never again."""
+
+    key: str
+
+
+class ApiKeyList(BaseModel):
+    api_keys: list[ApiKeyResponse]
+
+
+class MemberResponse(BaseModel):
+    user_id: int
+    email: str
+    name: str | None
+    role: Role
+    created_at: datetime
+
+
+class MemberList(BaseModel):
+    members: list[MemberResponse]
+
+
+class AuditEntryResponse(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+    id: int
+    action: str
+    target: str | None
+    actor_user_id: int | None
+    actor_key_id: int | None
+    impersonator_id: int | None
+    ip: str | None
+    data: dict[str, Any]
+    created_at: datetime
+
+
+class AuditLogResponse(BaseModel):
+    entries: list[AuditEntryResponse]
+    total_count: int
+    page: int
+    limit: int
+    total_pages: int
