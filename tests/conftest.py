@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from httpx import ASGITransport, AsyncClient
 
 from offhook.api import create_app
-from offhook.bootstrap import build_root, stop
+from offhook.bootstrap import METADATA, build_root, stop
 from offhook.kit import migrations
 from offhook.kit.db import Database
 from offhook.kit.postgres import EmbeddedPostgres
@@ -24,12 +24,26 @@ pytest_plugins = ["tests.fixtures_orgs"]
 
 async def _make_template(url: str) -> None:
     database = Database(url)
-    await migrations.upgrade(database, lambda _: None)
+    async with database.engine.begin() as connection:
+        await connection.run_sync(METADATA.create_all)
+        script = migrations.folder() / "versions" / "0001_pgqueuer.sql"
+        for statement in script.read_text().split("\n-- next\n")[1:]:
+            await connection.exec_driver_sql(statement)
     await database.dispose()
 
 
-async def _execute(url: str, statement: str) -> None:
-    connection = await asyncpg.connect(url.replace("postgresql+asyncpg", "postgresql"))
+async def create_database(pg_url: str, name: str, *, template: str) -> str:
+    """A new database beside that of ``pg_url``; its address."""
+    await _execute(pg_url, f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY")
+    return _named(pg_url, name)
+
+
+async def drop_database(pg_url: str, name: str) -> None:
+    await _execute(pg_url, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+async def _execute(pg_url: str, statement: str) -> None:
+    connection = await asyncpg.connect(_named(pg_url, "postgres").replace("+asyncpg", ""))
     try:
         await connection.execute(statement)
     finally:
@@ -55,10 +69,8 @@ def pg_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 async def database_url(pg_url: str) -> AsyncIterator[str]:
     """A database of this test's own, with the schema."""
     name = f"test_{uuid.uuid4().hex}"
-    maintenance = _named(pg_url, "postgres")
-    await _execute(maintenance, f"CREATE DATABASE {name} TEMPLATE offhook STRATEGY FILE_COPY")
-    yield _named(pg_url, name)
-    await _execute(maintenance, f"DROP DATABASE {name} WITH (FORCE)")
+    yield await create_database(pg_url, name, template="offhook")
+    await drop_database(pg_url, name)
 
 
 @pytest.fixture

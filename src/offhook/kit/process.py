@@ -43,9 +43,9 @@ def is_running(pid: int) -> bool:
     return stat.rpartition(")")[2].split()[0] not in {"Z", "X"}
 
 
-def command_of(pid: int) -> str:
-    """The program and arguments of a process, blank when it is gone."""
+def works_in(pid: int, folder: Path) -> bool:
+    """Whether this process runs and has ``folder`` as its working directory; False where that cannot be seen."""
     try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+        return is_running(pid) and Path(f"/proc/{pid}/cwd").samefile(folder)
     except OSError:
-        return ""
+        return False

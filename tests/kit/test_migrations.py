@@ -1,0 +1,77 @@
+"""Migrations: forwards only, once, in agreement with the tables of the code and of PgQueuer."""
+
+import asyncio
+import uuid
+
+import asyncpg
+import pytest
+from pgqueuer.queries import Queries
+from sqlalchemy import text
+
+from offhook.bootstrap import METADATA
+from offhook.kit import migrations
+from offhook.kit.db import Database
+from tests.conftest import create_database, drop_database
+
+
+@pytest.fixture
+async def empty_database(pg_url: str):
+    name = f"empty_{uuid.uuid4().hex}"
+    database = Database(await create_database(pg_url, name, template="template0"))
+    yield database
+    await database.dispose()
+    await drop_database(pg_url, name)
+
+
+async def test_tables_of_the_code_and_migrations_agree(empty_database: Database) -> None:
+    await migrations.upgrade(empty_database, lambda _: None)
+    async with empty_database.engine.connect() as connection:
+        assert await connection.run_sync(migrations.differences, METADATA) == []
+
+
+async def test_pgqueuer_finds_the_tables_that_it_would_make_itself(empty_database: Database) -> None:
+    await migrations.upgrade(empty_database, lambda _: None)
+    connection = await asyncpg.connect(empty_database.url.replace("+asyncpg", ""))
+    try:
+        plan = await Queries.from_asyncpg_connection(connection).plan_upgrade()
+    finally:
+        await connection.close()
+    assert plan.statements == ()
+
+
+async def test_it_says_what_it_applies_and_the_second_time_nothing(empty_database: Database) -> None:
+    assert await migrations.current(empty_database) is None
+    said: list[str] = []
+    await migrations.upgrade(empty_database, said.append)
+    assert said[0] == "Applying migration 0001: pgqueuer."
+    assert len(said) == len(migrations.revisions())
+    assert await migrations.is_current(empty_database)
+
+    assert await migrations.upgrade(empty_database, said.append) == []
+    assert len(said) == len(migrations.revisions())
+
+
+async def test_two_processes_that_start_at_once_apply_each_migration_once(empty_database: Database) -> None:
+    other = Database(empty_database.url)
+    try:
+        applied = await asyncio.gather(
+            migrations.upgrade(empty_database, lambda _: None), migrations.upgrade(other, lambda _: None)
+        )
+    finally:
+        await other.dispose()
+    assert sorted(applied, key=len) == [[], list(migrations.revisions())]
+
+
+async def test_a_newer_database_is_refused_with_a_sentence_and_left_alone(empty_database: Database) -> None:
+    await migrations.upgrade(empty_database, lambda _: None)
+    async with empty_database.transaction() as session:
+        await session.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    assert not await migrations.is_current(empty_database)
+    with pytest.raises(migrations.MigrationError, match="The database is at migration 9999"):
+        await migrations.upgrade(empty_database, lambda _: None)
+    assert await migrations.current(empty_database) == "9999"
+
+
+def test_revisions_are_one_line_without_gaps() -> None:
+    numbers = [int(revision) for revision in migrations.revisions()]
+    assert numbers == list(range(1, len(numbers) + 1))
