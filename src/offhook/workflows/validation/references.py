@@ -17,6 +17,7 @@ RUN_VARIABLES: Final = frozenset(
         "caller_number",
         "called_number",
         "direction",
+        "mode",
         "provider",
         "campaign_id",
         "call_id",

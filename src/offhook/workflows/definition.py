@@ -1,0 +1,110 @@
+"""What the server does to a definition before it is stored and before it is shown. Pure."""
+
+import json
+import uuid
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from offhook.workflows.nodes import KINDS
+
+MAX_BYTES: Final = 1024 * 1024
+MAX_NODES: Final = 500
+MAX_EDGES: Final = 2000
+_VISIBLE: Final = 4
+
+
+class DefinitionRefused(ValueError):
+    """A definition that cannot even be a draft; ``code`` is stable."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def check_storable(definition: Mapping[str, Any]) -> None:
+    """Raise :class:`DefinitionRefused` unless it is ``{nodes: […], edges: […]}`` of a size that can be worked with."""
+    nodes, edges = definition.get("nodes"), definition.get("edges")
+    if not isinstance(nodes, list) or not isinstance(edges, list):
+        raise DefinitionRefused("definition_invalid", 'A definition is an object {"nodes": [...], "edges": [...]}')
+    if not all(isinstance(item, Mapping) for item in (*nodes, *edges)):
+        raise DefinitionRefused("definition_invalid", "Every node and every edge of a definition is an object")
+    if len(nodes) > MAX_NODES:
+        raise DefinitionRefused("definition_too_large", f"A definition has at most {MAX_NODES} nodes, not {len(nodes)}")
+    if len(edges) > MAX_EDGES:
+        raise DefinitionRefused("definition_too_large", f"A definition has at most {MAX_EDGES} edges, not {len(edges)}")
+    check_size(definition)
+
+
+def check_size(value: Any) -> None:
+    if len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")) > MAX_BYTES:
+        raise DefinitionRefused("definition_too_large", "At most 1 MB of JSON can be stored here")
+
+
+def complete(definition: Mapping[str, Any], stored: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The definition as it is stored: blank trigger paths are filled, masks are replaced by the secrets they hide.
+
+    A trigger that had a path under the same node id in ``stored`` keeps it.
+    """
+    before = {node["id"]: data for node, data in _nodes(stored or {}) if isinstance(node.get("id"), str)}
+
+    def change(kind: str, node_id: Any, data: Mapping[str, Any]) -> dict[str, Any]:
+        old = before.get(node_id, {}) if isinstance(node_id, str) else {}
+        changed = dict(data)
+        for key in _secret_keys(kind):
+            if is_mask(data.get(key), old.get(key)):
+                changed[key] = old[key]
+        if kind == "trigger" and _is_blank(data.get("trigger_path")):
+            path = old.get("trigger_path")
+            changed["trigger_path"] = path if isinstance(path, str) and path.strip() else str(uuid.uuid4())
+        return changed
+
+    return _with_data(definition, change)
+
+
+def masked(definition: Mapping[str, Any]) -> dict[str, Any]:
+    """The definition as it is shown: of secrets, only the last four characters."""
+
+    def change(kind: str, node_id: Any, data: Mapping[str, Any]) -> dict[str, Any]:
+        return {**data, **{key: mask(data[key]) for key in _secret_keys(kind) if isinstance(data.get(key), str)}}
+
+    return _with_data(definition, change)
+
+
+def mask(secret: str) -> str:
+    """``*`` for every character but the last four; a secret so short that this would show it is hidden altogether."""
+    if len(secret) <= 2 * _VISIBLE:
+        return "*" * len(secret)
+    return "*" * (len(secret) - _VISIBLE) + secret[-_VISIBLE:]
+
+
+def is_mask(value: object, secret: object) -> bool:
+    return isinstance(value, str) and isinstance(secret, str) and bool(value) and value == mask(secret)
+
+
+def _secret_keys(kind: str) -> tuple[str, ...]:
+    return KINDS[kind].secrets if kind in KINDS else ()
+
+
+def _is_blank(value: object) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
+def _nodes(definition: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    nodes = definition.get("nodes")
+    for node in nodes if isinstance(nodes, list) else ():
+        if isinstance(node, Mapping) and isinstance(node.get("data"), Mapping):
+            yield node, node["data"]
+
+
+def _with_data(definition: Mapping[str, Any], change: Any) -> dict[str, Any]:
+    """A copy in which the data of nodes of a known kind was changed; nothing else is touched."""
+    nodes = definition.get("nodes")
+    if not isinstance(nodes, list):
+        return dict(definition)
+    changed = [
+        {**node, "data": change(node["type"], node.get("id"), node["data"])}
+        if isinstance(node, Mapping) and isinstance(node.get("data"), Mapping) and isinstance(node.get("type"), str)
+        else node
+        for node in nodes
+    ]
+    return {**definition, "nodes": changed}

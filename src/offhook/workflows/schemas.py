@@ -1,0 +1,226 @@
+"""What requests and answers about workflows look like."""
+
+import uuid
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic_core import PydanticCustomError
+
+from offhook.workflows.configurations import WorkflowConfigurations
+from offhook.workflows.definition import DefinitionRefused, check_size, check_storable, masked
+from offhook.workflows.service import Changes, Listed, WorkflowView
+from offhook.workflows.tables import WorkflowVersion
+from offhook.workflows.validation import Report
+
+
+def _storable(definition: dict[str, Any]) -> dict[str, Any]:
+    try:
+        check_storable(definition)
+    except DefinitionRefused as refused:
+        raise _custom(refused) from refused
+    return definition
+
+
+def _small(value: dict[str, Any]) -> dict[str, Any]:
+    try:
+        check_size(value)
+    except DefinitionRefused as refused:
+        raise _custom(refused) from refused
+    return value
+
+
+def _custom(refused: DefinitionRefused) -> PydanticCustomError:
+    # the message is data, not a template: braces in it must not be filled
+    return PydanticCustomError(refused.code, "{reason}", {"reason": str(refused)})
+
+
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+Definition = Annotated[
+    dict[str, Any],
+    AfterValidator(_storable),
+    Field(description="The graph: an object with `nodes` and `edges`; a draft may be incomplete."),
+]
+Variables = Annotated[dict[str, Any], AfterValidator(_small)]
+_DEFINITION_NAMES = AliasChoices("workflow_definition", "definition")
+
+
+class CreateWorkflowRequest(BaseModel):
+    """``definition`` is accepted as another name of ``workflow_definition``."""
+
+    name: Name
+    workflow_definition: Definition = Field(validation_alias=_DEFINITION_NAMES)
+
+
+class CreateDraftRequest(BaseModel):
+    workflow_definition: Definition | None = Field(default=None, validation_alias=_DEFINITION_NAMES)
+    workflow_configurations: WorkflowConfigurations | None = None
+
+    def changes(self) -> Changes:
+        return Changes(
+            definition=self.workflow_definition, configurations=_configurations(self.workflow_configurations)
+        )
+
+
+class UpdateWorkflowRequest(BaseModel):
+    name: Name | None = None
+    workflow_definition: Definition | None = Field(default=None, validation_alias=_DEFINITION_NAMES)
+    workflow_configurations: WorkflowConfigurations | None = None
+    template_context_variables: Variables | None = None
+
+    def changes(self) -> Changes:
+        return Changes(
+            name=self.name,
+            definition=self.workflow_definition,
+            configurations=_configurations(self.workflow_configurations),
+            template_context_variables=self.template_context_variables,
+        )
+
+
+def _configurations(sent: WorkflowConfigurations | None) -> dict[str, Any] | None:
+    return None if sent is None else sent.stored()
+
+
+class UpdateWorkflowStatusRequest(BaseModel):
+    status: Literal["active", "archived"]
+
+
+class WorkflowResponse(BaseModel):
+    """``workflow_definition`` and ``definition`` are the same object: the draft's if there is one."""
+
+    id: int
+    name: str
+    status: str
+    folder_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    workflow_uuid: uuid.UUID
+    workflow_definition: dict[str, Any]
+    definition: dict[str, Any]
+    workflow_configurations: dict[str, Any]
+    template_context_variables: dict[str, Any]
+    version_number: int
+    version_status: str
+    current_definition_id: int
+    published_version_number: int | None
+    has_draft: bool
+    total_runs: int
+
+    @classmethod
+    def of(cls, view: WorkflowView) -> "WorkflowResponse":
+        workflow, shown = view.workflow, view.shown
+        definition = masked(shown.definition)
+        return cls(
+            id=workflow.id,
+            name=workflow.name,
+            status=workflow.status,
+            folder_id=workflow.folder_id,
+            created_at=workflow.created_at,
+            updated_at=workflow.updated_at,
+            workflow_uuid=workflow.workflow_uuid,
+            workflow_definition=definition,
+            definition=definition,
+            workflow_configurations=shown.configurations,
+            template_context_variables=shown.template_context_variables,
+            version_number=shown.version_number,
+            version_status=shown.status,
+            current_definition_id=shown.id,
+            published_version_number=view.published_number,
+            has_draft=view.has_draft,
+            total_runs=view.total_runs,
+        )
+
+
+class WorkflowListResponse(BaseModel):
+    id: int
+    name: str
+    status: str
+    folder_id: int | None
+    created_at: datetime
+    total_runs: int
+    workflow_uuid: uuid.UUID
+    published_version_number: int | None
+    has_draft: bool
+
+    @classmethod
+    def of(cls, listed: Listed) -> "WorkflowListResponse":
+        return cls(**listed.row._asdict(), total_runs=listed.total_runs)
+
+
+class WorkflowSummaryResponse(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+    id: int
+    name: str
+
+
+class WorkflowCountResponse(BaseModel):
+    total: int
+    active: int
+    archived: int
+
+
+class WorkflowVersionResponse(BaseModel):
+    id: int
+    version_number: int
+    status: str
+    created_at: datetime
+    published_at: datetime | None
+    created_by: int | None
+    note: str | None
+    workflow_json: dict[str, Any]
+    workflow_configurations: dict[str, Any]
+    template_context_variables: dict[str, Any]
+
+    @classmethod
+    def of(cls, version: WorkflowVersion) -> "WorkflowVersionResponse":
+        return cls(
+            id=version.id,
+            version_number=version.version_number,
+            status=version.status,
+            created_at=version.created_at,
+            published_at=version.published_at,
+            created_by=version.created_by,
+            note=version.note,
+            workflow_json=masked(version.definition),
+            workflow_configurations=version.configurations,
+            template_context_variables=version.template_context_variables,
+        )
+
+
+class PublishWorkflowResponse(BaseModel):
+    """``id`` is the published version's."""
+
+    id: int
+    workflow_id: int
+    version_number: int
+    status: str
+    published_at: datetime | None
+
+    @classmethod
+    def of(cls, version: WorkflowVersion) -> "PublishWorkflowResponse":
+        return cls(
+            id=version.id,
+            workflow_id=version.workflow_id,
+            version_number=version.version_number,
+            status=version.status,
+            published_at=version.published_at,
+        )
+
+
+class WorkflowIssue(BaseModel):
+    kind: Literal["node", "edge", "workflow"]
+    id: str | None
+    field: str | None
+    code: str
+    message: str
+
+
+class ValidateWorkflowResponse(BaseModel):
+    is_valid: bool
+    errors: list[WorkflowIssue]
+    warnings: list[WorkflowIssue]
+
+    @classmethod
+    def of(cls, report: Report) -> "ValidateWorkflowResponse":
+        return cls.model_validate(report.as_dict())

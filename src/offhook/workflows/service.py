@@ -1,0 +1,323 @@
+"""The rules of workflows and their versions. Other domains use the functions at the end: which version runs?"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from sqlalchemy.engine import Row
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.orgs import Caller, audit
+from offhook.workflows import repository
+from offhook.workflows.definition import complete
+from offhook.workflows.errors import (
+    StatusFilterInvalid,
+    TriggerNotFound,
+    VersionNotFound,
+    WorkflowArchived,
+    WorkflowNotFound,
+    WorkflowNotPublished,
+)
+from offhook.workflows.ports import RunCounter
+from offhook.workflows.tables import Workflow, WorkflowVersion
+
+STATUSES: Final = ("active", "archived")
+MAX_ID: Final = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowView:
+    """A workflow with the version that is shown of it: the draft if there is one, else the published one."""
+
+    workflow: Workflow
+    shown: WorkflowVersion
+    published_number: int | None
+    has_draft: bool
+    total_runs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One row of the list; ``row`` has the columns of ``repository.listing``."""
+
+    row: Row[Any]
+    total_runs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What an editor sent; None means unchanged."""
+
+    name: str | None = None
+    definition: Mapping[str, Any] | None = None
+    configurations: Mapping[str, Any] | None = None
+    template_context_variables: Mapping[str, Any] | None = None
+
+    @property
+    def are_versioned(self) -> bool:
+        parts = (self.definition, self.configurations, self.template_context_variables)
+        return any(part is not None for part in parts)
+
+    @property
+    def fields(self) -> list[str]:
+        return [name for name in self.__slots__ if getattr(self, name) is not None]
+
+
+async def create(session: AsyncSession, caller: Caller, name: str, definition: Mapping[str, Any]) -> Workflow:
+    """A new workflow whose version 1 is a draft."""
+    workflow = await create_draft_only(session, caller.organization_id, name, definition, created_by=caller.user_id)
+    await audit(session, caller, "workflow.created", f"workflow:{workflow.id}", {"name": name})
+    return workflow
+
+
+async def create_draft_only(
+    session: AsyncSession, organization_id: int, name: str, definition: Mapping[str, Any], *, created_by: int | None
+) -> Workflow:
+    """A new workflow without an audit entry: for what the server makes by itself."""
+    workflow = Workflow(organization_id=organization_id, name=name, created_by=created_by)
+    session.add(workflow)
+    await session.flush()
+    await session.refresh(workflow)
+    content = Changes(definition=definition)
+    await _write_draft(session, workflow, None, None, content, created_by=created_by)
+    return workflow
+
+
+async def view(session: AsyncSession, counter: RunCounter, organization_id: int, workflow_id: int) -> WorkflowView:
+    """WorkflowNotFound (404)."""
+    workflow = await _get(session, organization_id, workflow_id)
+    draft, published = await repository.latest_versions(session, organization_id, workflow_id)
+    shown = draft or published
+    if shown is None:  # a workflow is created together with its first version
+        raise WorkflowNotFound
+    runs = await counter.count(session, organization_id, [workflow_id])
+    return WorkflowView(
+        workflow=workflow,
+        shown=shown,
+        published_number=published.version_number if published else None,
+        has_draft=draft is not None,
+        total_runs=runs.get(workflow_id, 0),
+    )
+
+
+def parse_statuses(text: str | None) -> tuple[str, ...]:
+    """``"active,archived"`` → its parts; nothing means every status. StatusFilterInvalid (422)."""
+    parts = tuple(part.strip() for part in (text or "").split(",") if part.strip())
+    wrong = [part for part in parts if part not in STATUSES]
+    if wrong:
+        raise StatusFilterInvalid(f"Invalid workflow status filter: {wrong!r:.200}. Allowed values: {list(STATUSES)}.")
+    return parts
+
+
+async def listing(
+    session: AsyncSession,
+    counter: RunCounter,
+    organization_id: int,
+    statuses: Collection[str],
+    *,
+    limit: int | None,
+    offset: int,
+) -> tuple[list[Listed], int]:
+    """Newest first, and how many there are in all."""
+    rows = await repository.listing(session, organization_id, statuses, limit=limit, offset=offset)
+    runs = await counter.count(session, organization_id, [row.id for row in rows]) if rows else {}
+    by_status = await repository.counts(session, organization_id)
+    total = sum(number for status, number in by_status.items() if not statuses or status in statuses)
+    return [Listed(row, runs.get(row.id, 0)) for row in rows], total
+
+
+async def names(session: AsyncSession, organization_id: int, statuses: Collection[str]) -> Sequence[Row[Any]]:
+    return await repository.names(session, organization_id, statuses)
+
+
+async def counts(session: AsyncSession, organization_id: int) -> dict[str, int]:
+    by_status = await repository.counts(session, organization_id)
+    numbers = {status: by_status.get(status, 0) for status in STATUSES}
+    return {"total": sum(numbers.values()), **numbers}
+
+
+async def versions(
+    session: AsyncSession, organization_id: int, workflow_id: int, *, limit: int | None, offset: int
+) -> tuple[Sequence[WorkflowVersion], int]:
+    await _get(session, organization_id, workflow_id)
+    return await repository.versions(session, organization_id, workflow_id, limit=limit, offset=offset)
+
+
+async def update(session: AsyncSession, caller: Caller, workflow_id: int, changes: Changes) -> None:
+    """The name takes effect at once; everything else goes into the draft, which is made when there is none."""
+    workflow = await _get(session, caller.organization_id, workflow_id, for_update=True)
+    if not changes.fields:
+        return
+    if changes.name is not None:
+        workflow.name = changes.name
+    if changes.are_versioned:
+        draft, published = await repository.latest_versions(session, caller.organization_id, workflow_id)
+        await _write_draft(session, workflow, draft, published, changes, created_by=caller.user_id)
+    await repository.touch(session, workflow, datetime.now(UTC))
+    await audit(session, caller, "workflow.updated", f"workflow:{workflow_id}", {"fields": changes.fields})
+
+
+async def create_draft(session: AsyncSession, caller: Caller, workflow_id: int, changes: Changes) -> WorkflowVersion:
+    """The draft, made from the published version when there is none, and changed when there is something to change."""
+    workflow = await _get(session, caller.organization_id, workflow_id, for_update=True)
+    draft, published = await repository.latest_versions(session, caller.organization_id, workflow_id)
+    if draft is not None and not changes.are_versioned:
+        return draft
+    written = await _write_draft(session, workflow, draft, published, changes, created_by=caller.user_id)
+    await repository.touch(session, workflow, datetime.now(UTC))
+    data = {"version": written.version_number, "fields": changes.fields}
+    await audit(session, caller, "workflow.draft_created", f"workflow:{workflow_id}", data)
+    return written
+
+
+async def restore(session: AsyncSession, caller: Caller, workflow_id: int, number: int) -> WorkflowVersion:
+    """Copy an old version into the draft. VersionNotFound (404)."""
+    workflow = await _get(session, caller.organization_id, workflow_id, for_update=True)
+    source = await repository.version_by_number(session, caller.organization_id, workflow_id, number)
+    if source is None:
+        raise VersionNotFound
+    draft, published = await repository.latest_versions(session, caller.organization_id, workflow_id)
+    if draft is not None and draft.id == source.id:
+        return draft
+    content = Changes(
+        definition=source.definition,
+        configurations=source.configurations,
+        template_context_variables=source.template_context_variables,
+    )
+    written = await _write_draft(session, workflow, draft, published, content, created_by=caller.user_id)
+    written.note = f"Restored from version {number}"
+    await repository.touch(session, workflow, datetime.now(UTC))
+    data = {"from": number, "version": written.version_number}
+    await audit(session, caller, "workflow.restored", f"workflow:{workflow_id}", data)
+    return written
+
+
+async def set_status(session: AsyncSession, caller: Caller, workflow_id: int, status: str) -> None:
+    """``active`` or ``archived``; idempotent."""
+    workflow = await _get(session, caller.organization_id, workflow_id, for_update=True)
+    if workflow.status == status:
+        return
+    workflow.status = status
+    await repository.touch(session, workflow, datetime.now(UTC))
+    action = "workflow.archived" if status == "archived" else "workflow.unarchived"
+    await audit(session, caller, action, f"workflow:{workflow_id}")
+
+
+async def _get(session: AsyncSession, organization_id: int, workflow_id: int, *, for_update: bool = False) -> Workflow:
+    found = None
+    if 0 < workflow_id <= MAX_ID:
+        found = await repository.by_id(session, organization_id, workflow_id, for_update=for_update)
+    if found is None:
+        raise WorkflowNotFound
+    return found
+
+
+async def _write_draft(
+    session: AsyncSession,
+    workflow: Workflow,
+    draft: WorkflowVersion | None,
+    published: WorkflowVersion | None,
+    changes: Changes,
+    *,
+    created_by: int | None,
+) -> WorkflowVersion:
+    """Change the draft, or make one of the published version. The caller holds the lock on the workflow."""
+    base = draft or published
+    if draft is None:
+        draft = WorkflowVersion(
+            workflow_id=workflow.id,
+            organization_id=workflow.organization_id,
+            version_number=await repository.next_number(session, workflow.organization_id, workflow.id),
+            status="draft",
+            definition=base.definition if base else {"nodes": [], "edges": []},
+            configurations=base.configurations if base else {},
+            template_context_variables=base.template_context_variables if base else {},
+            created_by=created_by,
+        )
+        session.add(draft)
+    if changes.definition is not None:
+        draft.definition = complete(changes.definition, base.definition if base else None)
+    if changes.configurations is not None:
+        draft.configurations = dict(changes.configurations)
+    if changes.template_context_variables is not None:
+        draft.template_context_variables = dict(changes.template_context_variables)
+    await session.flush()
+    await session.refresh(draft)
+    return draft
+
+
+# What other domains ask -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class VersionToRun:
+    """Everything that a conversation needs of a workflow, read once when it begins."""
+
+    workflow_id: int
+    workflow_name: str
+    version_id: int
+    version_number: int
+    definition: dict[str, Any]
+    configurations: dict[str, Any]
+    template_context_variables: dict[str, Any]
+    organization_id: int
+
+
+async def published(session: AsyncSession, organization_id: int, workflow_id: int) -> VersionToRun:
+    """The version that production runs. WorkflowNotFound, WorkflowArchived (404), WorkflowNotPublished (409)."""
+    workflow = await _get_active(session, organization_id, workflow_id)
+    _, version = await repository.latest_versions(session, organization_id, workflow_id)
+    if version is None:
+        raise WorkflowNotPublished
+    return _to_run(workflow, version)
+
+
+async def draft_or_published(session: AsyncSession, organization_id: int, workflow_id: int) -> VersionToRun:
+    """The version that a test call or a text chat runs. Errors as of :func:`published`."""
+    workflow = await _get_active(session, organization_id, workflow_id)
+    draft, version = await repository.latest_versions(session, organization_id, workflow_id)
+    if draft is None and version is None:
+        raise WorkflowNotPublished
+    return _to_run(workflow, draft or version)  # type: ignore[arg-type]  # one of them is there
+
+
+async def version_to_run(session: AsyncSession, organization_id: int, version_id: int) -> VersionToRun:
+    """One certain version, for a run that has begun: also when the workflow was archived since. VersionNotFound (404)."""
+    version = await repository.version_by_id(session, organization_id, version_id) if version_id <= MAX_ID else None
+    if version is None:
+        raise VersionNotFound
+    return _to_run(await _get(session, organization_id, version.workflow_id), version)
+
+
+async def name_of(session: AsyncSession, organization_id: int, workflow_id: int) -> str:
+    """The display name, archived or not. WorkflowNotFound (404)."""
+    return (await _get(session, organization_id, workflow_id)).name
+
+
+async def by_trigger(session: AsyncSession, path: str) -> tuple[int, int]:
+    """``(organization_id, workflow_id)`` behind a public address. TriggerNotFound (404)."""
+    found = await repository.active_trigger(session, path) if "\0" not in path and path.isascii() else None
+    if found is None:
+        raise TriggerNotFound
+    return found
+
+
+async def _get_active(session: AsyncSession, organization_id: int, workflow_id: int) -> Workflow:
+    workflow = await _get(session, organization_id, workflow_id)
+    if workflow.status != "active":
+        raise WorkflowArchived
+    return workflow
+
+
+def _to_run(workflow: Workflow, version: WorkflowVersion) -> VersionToRun:
+    return VersionToRun(
+        workflow_id=workflow.id,
+        workflow_name=workflow.name,
+        version_id=version.id,
+        version_number=version.version_number,
+        definition=version.definition,
+        configurations=version.configurations,
+        template_context_variables=version.template_context_variables,
+        organization_id=workflow.organization_id,
+    )
