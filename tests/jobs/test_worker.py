@@ -1,0 +1,141 @@
+"""Workers that are killed: another one finishes their jobs."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import text
+
+from offhook import jobs
+from offhook.jobs.registry import JobRegistry
+from offhook.jobs.worker import run_worker
+from offhook.kit.db import Database
+
+# A worker in a process of its own, whose job tells us that it began and then takes a minute.
+SLOW_WORKER = """
+import asyncio, sys
+from datetime import timedelta
+from offhook.jobs.registry import JobRegistry
+from offhook.jobs.worker import run_worker
+from offhook.kit.db import Database
+
+async def slow(payload):
+    print("began", payload["n"], flush=True)
+    await asyncio.sleep(60)
+
+async def main():
+    registry = JobRegistry()
+    registry.add("document.read", slow)
+    await run_worker(Database(sys.argv[1]), registry, asyncio.Event(), heartbeat_timeout=timedelta(seconds=1))
+
+asyncio.run(main())
+"""
+QUICK = {"heartbeat_timeout": timedelta(seconds=1), "dequeue_timeout": timedelta(seconds=0.2)}
+
+
+@pytest.fixture
+async def db(database_url: str) -> AsyncIterator[Database]:
+    database = Database(database_url)
+    yield database
+    await database.dispose()
+
+
+async def test_a_killed_workers_job_is_finished_by_another(db: Database) -> None:
+    async with db.transaction() as session:
+        await jobs.enqueue(session, "document.read", {"n": 7})
+    victim = subprocess.Popen([sys.executable, "-c", SLOW_WORKER, db.url], stdout=subprocess.PIPE, text=True)
+    assert victim.stdout is not None
+    assert await asyncio.to_thread(victim.stdout.readline) == "began 7\n"
+    os.kill(victim.pid, signal.SIGKILL)
+    victim.wait()
+
+    finished = asyncio.Event()
+    seen = []
+
+    async def read(payload: dict[str, object]) -> None:
+        seen.append(payload)
+        finished.set()
+
+    registry = JobRegistry()
+    registry.add("document.read", read)
+    stop = asyncio.Event()
+    worker = asyncio.create_task(run_worker(db, registry, stop, **QUICK))
+    async with asyncio.timeout(20):
+        await finished.wait()
+        stop.set()
+        await worker
+    assert seen == [{"n": 7}]
+    async with db.transaction() as session:
+        assert await session.scalar(text("SELECT count(*) FROM pgqueuer")) == 0
+
+
+async def test_stopping_a_worker_lets_its_job_end(db: Database) -> None:
+    began, ended = asyncio.Event(), asyncio.Event()
+
+    async def read(_: dict[str, object]) -> None:
+        began.set()
+        await asyncio.sleep(0.3)
+        ended.set()
+
+    registry = JobRegistry()
+    registry.add("document.read", read)
+    async with db.transaction() as session:
+        await jobs.enqueue(session, "document.read", {})
+    stop = asyncio.Event()
+    worker = asyncio.create_task(run_worker(db, registry, stop, **QUICK))
+    async with asyncio.timeout(20):
+        await began.wait()
+        stop.set()
+        await worker
+    assert ended.is_set()
+
+
+async def test_a_schedule_runs_again_and_again_on_one_of_two_workers(db: Database) -> None:
+    ran: list[str] = []
+
+    def worker(name: str) -> asyncio.Task[None]:
+        async def sweep(_: dict[str, object]) -> None:
+            ran.append(name)
+
+        registry = JobRegistry()
+        registry.add("runs.sweep", sweep, every_s=0.5)
+        return asyncio.create_task(run_worker(db, registry, stop, **QUICK))
+
+    stop = asyncio.Event()
+    workers = [worker("first"), worker("second")]
+    await asyncio.sleep(2.2)
+    stop.set()
+    async with asyncio.timeout(20):
+        await asyncio.gather(*workers)
+    assert 3 <= len(ran) <= 5, "once every half second, not once a worker"
+
+
+async def test_a_worker_outlives_a_lost_connection(db: Database) -> None:
+    seen = asyncio.Event()
+
+    async def read(_: dict[str, object]) -> None:
+        seen.set()
+
+    registry = JobRegistry()
+    registry.add("document.read", read)
+    stop = asyncio.Event()
+    worker = asyncio.create_task(run_worker(db, registry, stop, **QUICK))
+    await asyncio.sleep(0.5)
+    async with db.transaction() as session:
+        await session.execute(
+            text(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+        )
+    async with asyncio.timeout(40):
+        async with db.transaction() as session:
+            await jobs.enqueue(session, "document.read", {})
+        await seen.wait()
+        stop.set()
+        await worker
