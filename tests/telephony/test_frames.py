@@ -1,0 +1,92 @@
+"""RFC 6455 frames of a client, as our reader puts them together."""
+
+import struct
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from websockets.frames import Frame, Opcode
+
+from offhook.kit.wsfast import BINARY, CLOSE, PING, TEXT, FrameError, FrameReader, Message, frame
+
+
+def masked(opcode: int, payload: bytes, *, fin: bool = True) -> bytes:
+    return Frame(Opcode(opcode), payload, fin).serialize(mask=True)
+
+
+def read(data: bytes, *, limit: int = 1000, step: int | None = None) -> list[Message | FrameError]:
+    reader = FrameReader(limit)
+    found = []
+    for start in range(0, len(data), step or len(data)):
+        found += reader.feed(data[start : start + (step or len(data))])
+    return found
+
+
+class TestWholeMessages:
+    @given(
+        messages=st.lists(st.tuples(st.sampled_from([TEXT, BINARY]), st.binary(max_size=300)), min_size=1, max_size=6),
+        step=st.integers(1, 400),
+    )
+    def test_however_the_bytes_are_cut(self, messages: list[tuple[int, bytes]], step: int) -> None:
+        data = b"".join(masked(opcode, payload) for opcode, payload in messages)
+
+        assert read(data, step=step) == [Message(opcode, payload) for opcode, payload in messages]
+
+    @given(parts=st.lists(st.binary(max_size=50), min_size=2, max_size=5), step=st.integers(1, 60))
+    def test_fragments_with_a_ping_between_them(self, parts: list[bytes], step: int) -> None:
+        frames = [masked(TEXT, parts[0], fin=False), masked(PING, b"hi")]
+        frames += [masked(0, part, fin=False) for part in parts[1:-1]] + [masked(0, parts[-1])]
+
+        assert read(b"".join(frames), step=step) == [Message(PING, b"hi"), Message(TEXT, b"".join(parts))]
+
+    @pytest.mark.parametrize("size", [0, 125, 126, 65535, 65536])
+    def test_every_kind_of_length(self, size: int) -> None:
+        assert read(masked(BINARY, bytes(size)), limit=70000) == [Message(BINARY, bytes(size))]
+
+    @pytest.mark.parametrize("size", [0, 125, 126, 65535, 65536])
+    def test_ours_are_read_by_others(self, size: int) -> None:
+        assert frame(TEXT, bytes(size)) == Frame(Opcode.TEXT, bytes(size)).serialize(mask=False)
+
+
+class TestTooBig:
+    def test_is_said_at_the_header_and_the_rest_is_skipped(self) -> None:
+        reader = FrameReader(100)
+        big = masked(TEXT, bytes(5000))
+
+        (error,) = reader.feed(big[:20])
+        assert isinstance(error, FrameError)
+        assert error.code == 1009
+        assert reader.feed(big[20:] + masked(CLOSE, b"")) == [Message(CLOSE, b"")]
+
+    def test_fragments_are_added_up(self) -> None:
+        found = read(masked(TEXT, bytes(60), fin=False) + masked(0, bytes(60)), limit=100)
+
+        assert [error.code for error in found if isinstance(error, FrameError)] == [1009]
+
+    def test_empty_fragments_do_not_go_on_for_ever(self) -> None:
+        found = read(masked(TEXT, b"", fin=False) + masked(0, b"", fin=False) * 200, limit=100)
+
+        assert isinstance(found[0], FrameError)
+        assert found[0].code == 1009
+
+
+class TestBrokenFrames:
+    @pytest.mark.parametrize(
+        "data",
+        [
+            pytest.param(frame(TEXT, b"not masked"), id="unmasked"),
+            pytest.param(bytes([0xC1]) + masked(TEXT, b"abcdef")[1:], id="reserved bit"),
+            pytest.param(bytes([0x83]) + masked(TEXT, b"abcdef")[1:], id="unknown opcode"),
+            pytest.param(bytes([0x8B]) + masked(TEXT, b"abcdef")[1:], id="unknown control opcode"),
+            pytest.param(bytes([0x09]) + masked(TEXT, b"abcdef")[1:], id="fragmented ping"),
+            pytest.param(bytes([0x89]) + masked(TEXT, bytes(126))[1:], id="long ping"),
+            pytest.param(masked(0, b"abcdef"), id="nothing to continue"),
+            pytest.param(masked(TEXT, b"abc", fin=False) + masked(TEXT, b"def"), id="two beginnings"),
+            pytest.param(bytes([0x81, 0xFF]) + struct.pack("!Q", 2**63) + bytes(8), id="endless"),
+        ],
+    )
+    def test_are_refused(self, data: bytes) -> None:
+        (error,) = read(data)
+
+        assert isinstance(error, FrameError)
+        assert error.code in {1002, 1009}
