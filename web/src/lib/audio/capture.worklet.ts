@@ -7,7 +7,7 @@ class Capture extends AudioWorkletProcessor {
   private readonly resampler = new Resampler(sampleRate, WIRE_RATE);
   private readonly framer = new Framer();
 
-  override process(inputs: Float32Array[][]): boolean {
+  process(inputs: Float32Array[][]): boolean {
     const channels = inputs[0] ?? [];
     const block = mono(channels);
     if (block === null) return true;

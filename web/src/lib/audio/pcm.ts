@@ -4,7 +4,7 @@ export const WIRE_RATE = 16_000;
 export const FRAME_SAMPLES = 320;
 
 /** Float samples (−1…1) to little-endian-ready PCM16; what is louder is clipped. */
-export function toPcm16(samples: Float32Array): Int16Array {
+export function toPcm16(samples: Float32Array): Int16Array<ArrayBuffer> {
   const out = new Int16Array(samples.length);
   for (let i = 0; i < samples.length; i++) {
     const value = Math.max(-1, Math.min(1, samples[i] as number));

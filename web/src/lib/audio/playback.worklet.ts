@@ -20,7 +20,7 @@ class Playback extends AudioWorkletProcessor {
     this.port.onmessage = (message: MessageEvent<ToPlayback>) => this.take(message.data);
   }
 
-  override process(_inputs: Float32Array[][], outputs: Float32Array[][]): boolean {
+  process(_inputs: Float32Array[][], outputs: Float32Array[][]): boolean {
     const channels = outputs[0] ?? [];
     const first = channels[0];
     if (first === undefined) return true;

@@ -1,0 +1,20 @@
+/** An address that leads nowhere. */
+
+import { Button, Center, Stack, Text, Title } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+
+export function NotFound() {
+  return (
+    <Center mih="70vh">
+      <Stack align="center" gap="xs">
+        <Title order={1} fz={26}>
+          Nothing here
+        </Title>
+        <Text c="dimmed">This page does not exist, or belongs to another organisation.</Text>
+        <Button mt="md" renderRoot={(props) => <Link to="/" {...props} />}>
+          All agents
+        </Button>
+      </Stack>
+    </Center>
+  );
+}

@@ -1,0 +1,23 @@
+/** A titled box: what every part of a page stands in. */
+
+import type { ReactNode } from "react";
+import classes from "./panel.module.css";
+
+interface PanelProps {
+  title: ReactNode;
+  right?: ReactNode;
+  children: ReactNode;
+  className?: string;
+}
+
+export function Panel({ title, right, children, className }: PanelProps) {
+  return (
+    <section className={`${classes.panel} ${className ?? ""}`}>
+      <header className={classes.head}>
+        {typeof title === "string" ? <h2 className={classes.title}>{title}</h2> : title}
+        {right}
+      </header>
+      {children}
+    </section>
+  );
+}

@@ -1,0 +1,87 @@
+/** A conversation to read: who said what, and what happened between. */
+
+import { useEffect, useRef } from "react";
+import type { Line, SpeechLine } from "../lib/conversation";
+import { clock } from "../lib/format";
+import classes from "./transcript.module.css";
+
+interface TranscriptProps {
+  lines: Line[];
+  agentName: string;
+  /** Scrolls with what comes, unless the reader scrolled up. */
+  isLive?: boolean;
+  hasTimes?: boolean;
+}
+
+export function Transcript({ lines, agentName, isLive = false, hasTimes = false }: TranscriptProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const isAtEnd = useRef(true);
+  useEffect(() => {
+    const element = box.current;
+    if (isLive && element && isAtEnd.current) element.scrollTop = element.scrollHeight;
+  }, [lines, isLive]);
+  const watch = () => {
+    const element = box.current;
+    if (element) isAtEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < 60;
+  };
+  return (
+    <div
+      ref={box}
+      className={classes.transcript}
+      role="log"
+      aria-label="Transcript"
+      aria-live={isLive ? "polite" : "off"}
+      tabIndex={0}
+      onScroll={watch}
+    >
+      {lines.map((line, index) =>
+        line.kind === "note" ? (
+          <p key={line.id} className={classes.note} data-tone={line.tone}>
+            <span>{line.text}</span>
+          </p>
+        ) : (
+          <Bubble key={line.id} line={line} agentName={agentName} hasTime={hasTimes} isFollowing={follows(lines, index)} />
+        ),
+      )}
+    </div>
+  );
+}
+
+function follows(lines: Line[], index: number): boolean {
+  const line = lines[index];
+  const before = lines[index - 1];
+  return line?.kind === "speech" && before?.kind === "speech" && before.speaker === line.speaker;
+}
+
+interface BubbleProps {
+  line: SpeechLine;
+  agentName: string;
+  hasTime: boolean;
+  isFollowing: boolean;
+}
+
+function Bubble({ line, agentName, hasTime, isFollowing }: BubbleProps) {
+  const isCaller = line.speaker === "caller";
+  return (
+    <div className={classes.turn} data-speaker={line.speaker} data-state={line.state} data-following={isFollowing || undefined}>
+      {!isFollowing && (
+        <span className={classes.who}>
+          {isCaller ? "Caller" : agentName}
+          {hasTime && <time>{clock(line.atMs)}</time>}
+        </span>
+      )}
+      <p className={classes.bubble}>
+        {line.text}
+        {line.unheard !== "" && (
+          <>
+            {" "}
+            <s className={classes.unheard} title="Not heard: the caller spoke">
+              {line.unheard}
+            </s>
+          </>
+        )}
+      </p>
+      {line.state === "interrupted" && <span className={classes.mark}>interrupted</span>}
+    </div>
+  );
+}

@@ -1,0 +1,63 @@
+/** Requests of signing in and out. */
+
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { api, unwrap } from "../../lib/client";
+import { signedIn, signedOut, useToken } from "../../lib/session";
+
+export interface Credentials {
+  email: string;
+  password: string;
+}
+
+/** A link works once, so one request per token, however often the page renders. */
+export function useLink(token: string | undefined) {
+  return useQuery({
+    queryKey: ["sign-in-link", token],
+    enabled: token !== undefined,
+    retry: false,
+    staleTime: Infinity,
+    gcTime: Infinity,
+    refetchOnWindowFocus: false,
+    refetchOnReconnect: false,
+    queryFn: async () => {
+      const answer = await unwrap(api.POST("/api/v1/auth/link", { body: { token: token ?? "" } }));
+      signedIn(answer.token);
+      return answer.user;
+    },
+  });
+}
+
+export function useSignIn() {
+  return useMutation({
+    mutationFn: (body: Credentials) => unwrap(api.POST("/api/v1/auth/login", { body })),
+    onSuccess: (answer) => signedIn(answer.token),
+  });
+}
+
+export function useSignUp() {
+  return useMutation({
+    mutationFn: (body: Credentials & { name?: string }) => unwrap(api.POST("/api/v1/auth/signup", { body })),
+    onSuccess: (answer) => signedIn(answer.token),
+  });
+}
+
+export function useSignOut() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: () => unwrap(api.POST("/api/v1/auth/logout")),
+    onSettled: () => {
+      signedOut();
+      queries.clear();
+    },
+  });
+}
+
+export function useAccount() {
+  const token = useToken();
+  return useQuery({
+    queryKey: ["account", token],
+    enabled: token !== null,
+    staleTime: 60_000,
+    queryFn: () => unwrap(api.GET("/api/v1/auth/me")),
+  });
+}

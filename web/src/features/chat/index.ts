@@ -1,0 +1,3 @@
+/** Writing with an agent instead of talking. */
+
+export { ChatPanel } from "./chat_panel";

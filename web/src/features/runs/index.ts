@@ -1,0 +1,4 @@
+/** What became of conversations. */
+
+export { RunPage } from "./run_page";
+export { RunsPanel } from "./runs_panel";

@@ -1,0 +1,39 @@
+/** Requests that a browser call needs. */
+
+import { useQuery } from "@tanstack/react-query";
+import { api, unwrap } from "../../lib/client";
+
+export interface MediaAddress {
+  runId: number;
+  url: string;
+}
+
+/** Makes a run and says where its audio goes; the token in the address works once. */
+export async function createBrowserRun(agentId: number): Promise<MediaAddress> {
+  const run = await unwrap(api.POST("/api/v1/workflow/{workflow_id}/runs", { params: { path: { workflow_id: agentId } }, body: { mode: "browser" } }));
+  return { runId: run.id, url: socketAddress(run.media_url ?? `/api/v1/browser/media/${run.id}`, run.media_token ?? "", window.location.href) };
+}
+
+/** The WebSocket address of `mediaUrl` (a path, or http(s)/ws(s)) with its token. */
+export function socketAddress(mediaUrl: string, token: string, page: string): string {
+  const url = new URL(mediaUrl, page);
+  url.protocol = url.protocol.replace(/^http/, "ws");
+  if (token !== "" && !url.searchParams.has("token") && !url.pathname.includes(token)) url.searchParams.set("token", token);
+  return url.href;
+}
+
+/** Whether this organisation still speaks with the offline demonstration voice. */
+export function useIsDemoVoice(): boolean {
+  const models = useQuery({
+    queryKey: ["models"],
+    staleTime: 60_000,
+    retry: false,
+    queryFn: () => unwrap(api.GET("/api/v1/organizations/model-configurations/v2")),
+  });
+  return isBuiltin(models.data);
+}
+
+function isBuiltin(answer: unknown): boolean {
+  const effective = (answer as { effective?: Record<string, { provider?: string } | null> } | undefined)?.effective;
+  return effective?.["tts"]?.provider === "builtin" || effective?.["llm"]?.provider === "builtin";
+}

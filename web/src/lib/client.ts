@@ -1,0 +1,29 @@
+/** The one way to the API: typed by the OpenAPI document, signed with the token, failing with `ApiError`. */
+
+import createClient, { type Middleware } from "openapi-fetch";
+import type { paths } from "./api";
+import { errorFrom } from "./errors";
+import * as session from "./session";
+
+const signing: Middleware = {
+  onRequest({ request }) {
+    const token = session.token();
+    if (token !== null) request.headers.set("Authorization", `Bearer ${token}`);
+    return request;
+  },
+  onResponse({ request, response }) {
+    const isSigningIn = /\/auth\/(link|login|signup)$/.test(new URL(request.url).pathname);
+    if (response.status === 401 && !isSigningIn) session.signedOut();
+    return response;
+  },
+};
+
+export const api = createClient<paths>({ baseUrl: "" });
+api.use(signing);
+
+/** The body of a successful answer; every other answer is thrown. */
+export async function unwrap<T>(pending: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<T> {
+  const { data, error, response } = await pending;
+  if (!response.ok) throw errorFrom(response.status, error);
+  return data as T;
+}

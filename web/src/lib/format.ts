@@ -1,0 +1,34 @@
+/** Times, durations and names as people read them. */
+
+export function duration(seconds: number | null | undefined): string {
+  if (seconds === null || seconds === undefined) return "–";
+  const whole = Math.round(seconds);
+  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
+}
+
+export function clock(ms: number): string {
+  return duration(Math.floor(Math.max(0, ms) / 1000));
+}
+
+export function ms(value: number | null | undefined): string {
+  if (value === null || value === undefined) return "–";
+  return value < 1000 ? `${Math.round(value)} ms` : `${(value / 1000).toFixed(2)} s`;
+}
+
+const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+
+/** "3 minutes ago" within a day, the date after that. */
+export function when(iso: string, now: number = Date.now()): string {
+  const then = new Date(iso);
+  const seconds = (then.getTime() - now) / 1000;
+  if (Math.abs(seconds) < 45) return "just now";
+  if (Math.abs(seconds) < 3600) return RELATIVE.format(Math.round(seconds / 60), "minute");
+  if (Math.abs(seconds) < 86_400) return RELATIVE.format(Math.round(seconds / 3600), "hour");
+  return then.toLocaleDateString(undefined, { day: "numeric", month: "short", year: "numeric" });
+}
+
+/** `caller_hung_up` → "Caller hung up". */
+export function words(name: string): string {
+  const spaced = name.replaceAll("_", " ");
+  return spaced.charAt(0).toUpperCase() + spaced.slice(1);
+}
