@@ -14,7 +14,7 @@ from sqlalchemy.exc import ProgrammingError
 
 from offhook.kit.db import Database
 
-_LOCK = 0x0FF400C  # any constant of our own
+_LOCK = 0x0FF4AD0  # any constant of our own
 _PACKAGED = Path(__file__).parents[1] / "_migrations"
 _CHECKOUT = Path(__file__).parents[3] / "migrations"
 _FILE = re.compile(r"(\d{4})_(\w+)\.py")
@@ -52,6 +52,14 @@ async def current(db: Database) -> str | None:
 async def is_current(db: Database) -> bool:
     """Whether the database has exactly this code's schema."""
     return await current(db) == head()
+
+
+async def require_current(db: Database) -> None:
+    """Raise :class:`MigrationError` with what to do when the schema is not this code's."""
+    at = await current(db)
+    if _missing(at):
+        where = "has no schema yet" if at is None else f"is at migration {at}, this version needs {head()}"
+        raise MigrationError(f"The database {where}: run `offhook migrate`, or start the server once.")
 
 
 async def upgrade(db: Database, say: Callable[[str], None]) -> list[str]:

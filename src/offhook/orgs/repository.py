@@ -15,6 +15,10 @@ async def organization(session: AsyncSession, organization_id: int) -> Organizat
     return await session.get(Organization, organization_id)
 
 
+async def organizations_named(session: AsyncSession, name: str) -> list[Organization]:
+    return list(await session.scalars(select(Organization).where(Organization.name == name).limit(2)))
+
+
 async def key_by_id(session: AsyncSession, organization_id: int, key_id: int) -> ApiKey | None:
     return await session.scalar(
         select(ApiKey).where(ApiKey.id == key_id, ApiKey.organization_id == organization_id).with_for_update()

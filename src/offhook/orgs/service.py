@@ -1,5 +1,6 @@
 """Organisations, their people, sessions and API keys: the rules, without HTTP."""
 
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from urllib.parse import urlsplit
@@ -73,6 +74,20 @@ async def organization(session: AsyncSession, organization_id: int) -> Organizat
     if found is None:
         raise NotFound
     return found
+
+
+async def find_organization(session: AsyncSession, id_or_name: str) -> Organization:
+    """For the command line: by number or by exact name. Raises ``NotFound``, also for a name that several have."""
+    if re.fullmatch(r"[0-9]{1,9}", id_or_name):
+        by_number = await repository.organization(session, int(id_or_name))
+        if by_number is None:
+            raise NotFound(f"No organisation has the number {id_or_name}.")
+        return by_number
+    found = await repository.organizations_named(session, id_or_name)
+    if len(found) != 1:
+        how_many = "No organisation is" if not found else "Several organisations are"
+        raise NotFound(f"{how_many} named {id_or_name!r}: give its number.")
+    return found[0]
 
 
 async def create_organization(session: AsyncSession, name: str) -> int:

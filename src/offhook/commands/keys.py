@@ -1,0 +1,56 @@
+"""``offhook keys``: API keys without a browser."""
+
+import json
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from offhook.commands.console import any_database, load_settings, one_sentence, run
+from offhook.kit import migrations
+from offhook.kit.db import Database
+from offhook.orgs import service as orgs
+
+
+class Role(StrEnum):
+    admin = "admin"
+    member = "member"
+    viewer = "viewer"
+
+
+def register(app: typer.Typer) -> None:
+    keys = typer.Typer(help="API keys of an organisation.", no_args_is_help=True)
+    app.add_typer(keys, name="keys")
+
+    @keys.command()
+    def create(
+        org: Annotated[str, typer.Option(help="The organisation, by number or name.")] = orgs.DEFAULT_ORGANIZATION,
+        role: Annotated[Role, typer.Option(help="What the key may do.")] = Role.admin,
+        name: Annotated[str, typer.Option(help="What the key is for.")] = "Command line",
+        as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    ) -> None:
+        """Make an API key and print it; it is never shown again."""
+        with one_sentence():
+            settings = load_settings()
+            with any_database(settings) as url:
+                made = run(_create(url, org, role.value, name))
+        typer.echo(json.dumps(made) if as_json else made["key"])
+
+
+async def _create(url: str, org: str, role: str, name: str) -> dict[str, object]:
+    database = Database(url)
+    try:
+        await migrations.require_current(database)
+        async with database.transaction() as session:
+            organization = await orgs.find_organization(session, org)
+            new = await orgs.create_key(session, organization_id=organization.id, name=name, role=role)
+            return {
+                "id": new.record.id,
+                "organization_id": organization.id,
+                "name": new.record.name,
+                "role": new.record.role,
+                "prefix": new.record.prefix,
+                "key": new.key,
+            }
+    finally:
+        await database.dispose()

@@ -1,0 +1,34 @@
+"""``offhook superuser``: who may look after the whole installation."""
+
+from typing import Annotated
+
+import typer
+
+from offhook.commands.console import any_database, load_settings, one_sentence, run
+from offhook.kit import migrations
+from offhook.kit.db import Database
+from offhook.orgs import service as orgs
+
+
+def register(app: typer.Typer) -> None:
+    superuser = typer.Typer(help="People who look after the whole installation.", no_args_is_help=True)
+    app.add_typer(superuser, name="superuser")
+
+    @superuser.command()
+    def grant(email: Annotated[str, typer.Argument(help="Address of an existing user.")]) -> None:
+        """Make a user superuser."""
+        with one_sentence():
+            settings = load_settings()
+            with any_database(settings) as url:
+                granted = run(_grant(url, email))
+        typer.echo(f"{granted} is superuser.")
+
+
+async def _grant(url: str, email: str) -> str:
+    database = Database(url)
+    try:
+        await migrations.require_current(database)
+        async with database.transaction() as session:
+            return (await orgs.grant_superuser(session, email)).email
+    finally:
+        await database.dispose()
