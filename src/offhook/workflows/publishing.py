@@ -11,7 +11,7 @@ from offhook.workflows import repository
 from offhook.workflows.errors import TriggerConflict, WorkflowInvalid, WorkflowNotFound, WorkflowNotPublished
 from offhook.workflows.graph import parse_graph
 from offhook.workflows.ports import ToolCatalogue
-from offhook.workflows.tables import Workflow, WorkflowVersion
+from offhook.workflows.tables import WorkflowVersion
 from offhook.workflows.validation import Report, trigger_conflict, trigger_paths, validate
 
 
@@ -40,20 +40,6 @@ async def publish(session: AsyncSession, tools: ToolCatalogue, caller: Caller, w
         if published is None:
             raise WorkflowNotPublished("There is no draft to publish.")
         return published
-    await publish_draft(session, tools, workflow, draft, published)
-    data = {"version": draft.version_number}
-    await audit(session, caller, "workflow.published", f"workflow:{workflow_id}", data)
-    return draft
-
-
-async def publish_draft(
-    session: AsyncSession,
-    tools: ToolCatalogue,
-    workflow: Workflow,
-    draft: WorkflowVersion,
-    published: WorkflowVersion | None,
-) -> None:
-    """Publish without an audit entry. The caller holds the lock on the workflow."""
     report = await _validate(session, tools, draft)
     if not report.is_valid:
         raise WorkflowInvalid([issue.as_dict() for issue in report.errors])
@@ -64,6 +50,9 @@ async def publish_draft(
         await session.flush()  # at most one published version at any moment, says the index
     draft.status, draft.published_at = "published", now
     await repository.touch(session, workflow, now)
+    data = {"version": draft.version_number}
+    await audit(session, caller, "workflow.published", f"workflow:{workflow_id}", data)
+    return draft
 
 
 async def _sync_triggers(session: AsyncSession, version: WorkflowVersion) -> None:

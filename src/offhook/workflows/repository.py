@@ -112,7 +112,7 @@ async def listing(
     return (await session.execute(query)).all()
 
 
-async def names(session: AsyncSession, organization_id: int, statuses: Collection[str]) -> Sequence[Row[Any]]:
+async def names(session: AsyncSession, organization_id: int, statuses: Collection[str]) -> Sequence[Row[int, str]]:
     query = select(Workflow.id, Workflow.name).where(*_mine(organization_id, statuses)).order_by(Workflow.id.desc())
     return (await session.execute(query)).all()
 
@@ -130,6 +130,11 @@ async def counts(session: AsyncSession, organization_id: int) -> dict[str, int]:
 def _mine(organization_id: int, statuses: Collection[str]) -> list[ColumnElement[bool]]:
     conditions = [Workflow.organization_id == organization_id]
     return [*conditions, Workflow.status.in_(statuses)] if statuses else conditions
+
+
+async def lock_demo(session: AsyncSession, organization_id: int) -> None:
+    """Wait until nobody else makes the demo of this organisation; held to the end of the transaction."""
+    await session.execute(select(func.pg_advisory_xact_lock(func.hashtext("offhook.workflows.demo"), organization_id)))
 
 
 async def has_workflow(session: AsyncSession, organization_id: int) -> bool:

@@ -66,21 +66,13 @@ class Changes:
 
 async def create(session: AsyncSession, caller: Caller, name: str, definition: Mapping[str, Any]) -> Workflow:
     """A new workflow whose version 1 is a draft."""
-    workflow = await create_draft_only(session, caller.organization_id, name, definition, created_by=caller.user_id)
-    await audit(session, caller, "workflow.created", f"workflow:{workflow.id}", {"name": name})
-    return workflow
-
-
-async def create_draft_only(
-    session: AsyncSession, organization_id: int, name: str, definition: Mapping[str, Any], *, created_by: int | None
-) -> Workflow:
-    """A new workflow without an audit entry: for what the server makes by itself."""
-    workflow = Workflow(organization_id=organization_id, name=name, created_by=created_by)
+    workflow = Workflow(organization_id=caller.organization_id, name=name, created_by=caller.user_id)
     session.add(workflow)
     await session.flush()
     await session.refresh(workflow)
     content = Changes(definition=definition)
-    await _write_draft(session, workflow, None, None, content, created_by=created_by)
+    await _write_draft(session, workflow, None, None, content, created_by=caller.user_id)
+    await audit(session, caller, "workflow.created", f"workflow:{workflow.id}", {"name": name})
     return workflow
 
 
@@ -127,7 +119,7 @@ async def listing(
     return [Listed(row, runs.get(row.id, 0)) for row in rows], total
 
 
-async def names(session: AsyncSession, organization_id: int, statuses: Collection[str]) -> Sequence[Row[Any]]:
+async def names(session: AsyncSession, organization_id: int, statuses: Collection[str]) -> Sequence[Row[int, str]]:
     return await repository.names(session, organization_id, statuses)
 
 

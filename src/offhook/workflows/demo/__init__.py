@@ -1,0 +1,47 @@
+"""Three agents that work without any account: appointment booking, order status with a tool, a survey.
+
+Their definitions are the JSON files of this folder. ``demo_caller`` in a definition is what a simulated caller answers
+at each node.
+"""
+
+import json
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.orgs import Caller, audit
+from offhook.workflows import publishing, repository, service
+from offhook.workflows.ports import NoTools, ToolCatalogue
+
+SLUGS: Final = ("appointment_booking", "order_status", "survey")
+
+
+@cache
+def demo_agent(slug: str) -> dict[str, Any]:
+    """``{name, definition}`` of one demo agent. Shared: do not change it."""
+    text = (files(__package__) / f"{slug}.json").read_text("utf-8")
+    agent: dict[str, Any] = json.loads(text)
+    return agent
+
+
+async def ensure_demo(
+    session: AsyncSession, organization_id: int, created_by: int | None, *, tools: ToolCatalogue | None = None
+) -> list[int]:
+    """Create and publish the demo agents in an organisation that has no workflow; the ids of what was created.
+
+    Any number of processes may call it at once: one of them creates them.
+    """
+    await repository.lock_demo(session, organization_id)
+    if await repository.has_workflow(session, organization_id):
+        return []
+    caller = Caller(organization_id=organization_id, user_id=created_by, key_id=None, role="owner", is_superuser=False)
+    created = []
+    for slug in reversed(SLUGS):  # lists show the newest first
+        agent = demo_agent(slug)
+        workflow = await service.create(session, caller, agent["name"], agent["definition"])
+        await publishing.publish(session, tools or NoTools(), caller, workflow.id)
+        created.append(workflow.id)
+    await audit(session, caller, "workflow.demo_created", data={"workflow_ids": created})
+    return created
