@@ -1,0 +1,130 @@
+"""Vendors with fixed delays for load tests: endpointing 0.5 s, first token 0.1 s, 20 tokens at 10 ms, first byte 80 ms.
+
+What they cost themselves counts as ours, so they do as little as a thin adapter would.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from offhook.models.ports import (
+    CallModels,
+    Expectation,
+    LlmEvent,
+    LlmRequest,
+    LlmUsage,
+    ModelRef,
+    SttEvent,
+    TextDelta,
+)
+
+ENDPOINTING_S: Final = 0.5
+FIRST_TOKEN_S: Final = 0.1
+TOKEN_S: Final = 0.01
+FIRST_BYTE_S: Final = 0.08
+VENDORS_MS: Final = (ENDPOINTING_S + FIRST_TOKEN_S + FIRST_BYTE_S) * 1000
+TEXT: Final = "All right, I have noted that, and we will send you a short message as soon as it is on its way."
+TOKENS: Final = TEXT.split()
+CHUNK_S: Final = 0.2
+CHARS_PER_S: Final = 48.0
+LOUD: Final = 400
+
+
+class BenchLlm:
+    ref = ModelRef("llm", "bench", "bench")
+
+    async def stream(self, request: LlmRequest) -> AsyncIterator[LlmEvent]:
+        await asyncio.sleep(FIRST_TOKEN_S)
+        for token in TOKENS:
+            yield TextDelta(token + " ")
+            await asyncio.sleep(TOKEN_S)
+        yield LlmUsage(200, len(TOKENS))
+
+
+class BenchTts:
+    """Real speech, cut to the length of the text: 48 characters a second keeps an answer under two seconds."""
+
+    ref = ModelRef("tts", "bench", "bench")
+    sample_rate = 8000
+
+    def __init__(self, speech: bytes) -> None:
+        self._speech = speech
+
+    async def speak(self, text: str) -> AsyncIterator[bytes]:
+        await asyncio.sleep(FIRST_BYTE_S)
+        left = max(1, round(len(text) / CHARS_PER_S / CHUNK_S))
+        step = int(CHUNK_S * self.sample_rate) * 2
+        for index in range(left):
+            at = (index * step) % (len(self._speech) - step)
+            yield self._speech[at : at + step]
+            await asyncio.sleep(0.02)
+
+
+class BenchStt:
+    """Sends its final half a second after the last loud 20 ms, as a vendor's endpointing does."""
+
+    ref = ModelRef("stt", "bench", "bench")
+    has_endpointing = True
+
+    async def open(self, *, sample_rate: int, language: str) -> "_BenchSttStream":
+        return _BenchSttStream()
+
+
+class _BenchSttStream:
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._events: asyncio.Queue[SttEvent | None] = asyncio.Queue()
+        self._loud_at: float | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    def push(self, pcm: bytes) -> None:
+        samples = np.frombuffer(pcm, "<i2")
+        if samples.size and int(samples.max()) > LOUD:
+            self._loud_at = self._loop.time()
+            if self._timer is None:
+                self._timer = self._loop.call_later(ENDPOINTING_S, self._look)
+
+    def _look(self) -> None:
+        assert self._loud_at is not None
+        due = self._loud_at + ENDPOINTING_S
+        if self._loop.time() < due - 0.001:
+            self._timer = self._loop.call_at(due, self._look)
+            return
+        self._timer = None
+        self._events.put_nowait(SttEvent("final", "Yes please, that would be very kind.", 0.9, is_endpoint=True))
+
+    def speech_started(self) -> None:
+        """Vendors with endpointing do not ask."""
+
+    def speech_ended(self) -> None:
+        """Vendors with endpointing do not ask."""
+
+    def expect(self, expectation: Expectation) -> None:
+        """Key terms cost nothing here."""
+
+    async def events(self) -> AsyncIterator[SttEvent]:
+        while (event := await self._events.get()) is not None:
+            yield event
+
+    async def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._events.put_nowait(None)
+
+
+class BenchModels:
+    """Stands where the model registry stands."""
+
+    def __init__(self, speech_8k: bytes) -> None:
+        self._models = CallModels(llm=(BenchLlm(),), tts=(BenchTts(speech_8k),), stt=(BenchStt(),))
+
+    def for_call(self, configurations: Mapping[str, Any]) -> CallModels:
+        return self._models
+
+    async def warm(self) -> None:
+        """Nothing to load."""
+
+    async def close(self) -> None:
+        """Nothing to close."""

@@ -1,0 +1,54 @@
+"""The server under load: ``offhook serve`` as it is, with the vendors replaced by ones with fixed delays.
+
+Prints one JSON line {"url", "key", "pid", "database_pid"} when it is ready; runs until its standard input closes.
+"""
+
+import json
+import os
+import sys
+import threading
+from pathlib import Path
+
+import uvloop
+from offhook.models.registry import ModelRegistry
+
+from bench.fake_vendors import BenchModels
+from bench.speech import clip
+from offhook.api import run_api
+from offhook.bootstrap import build_root
+from offhook.kit import migrations
+from offhook.kit.http_server import listening
+from offhook.kit.postgres import EmbeddedPostgres
+from offhook.orgs import service as orgs
+from offhook.settings import Settings
+
+
+async def main(settings: Settings, url: str) -> None:
+    root = build_root(settings, url)
+    root.services[ModelRegistry] = BenchModels(clip(3.0).tobytes())
+    await migrations.upgrade(root.db, lambda line: None)
+    async with root.db.transaction() as session:
+        first = await orgs.first_start(session, settings)
+        key = await orgs.create_key(session, organization_id=first.organization_id, name="bench", role="admin")
+    with listening(settings.host, 0) as bound:
+        base = f"http://127.0.0.1:{bound.getsockname()[1]}"
+
+        def ready() -> None:
+            print(json.dumps({"url": base, "key": key.key, "pid": os.getpid()}), flush=True)
+
+        await run_api(root, bound, ready)
+
+
+def stop_with_parent() -> None:
+    sys.stdin.read()
+    os.kill(os.getpid(), 15)
+
+
+if __name__ == "__main__":
+    settings = Settings.load(data_dir=Path(sys.argv[1]), org_concurrency_limit=10_000, max_calls_per_process=1_000)
+    threading.Thread(target=stop_with_parent, daemon=True).start()
+    server = EmbeddedPostgres(settings.data_dir)
+    try:
+        uvloop.run(main(settings, server.start()))
+    finally:
+        server.stop()
