@@ -15,12 +15,6 @@ class PhoneNumberNotFound(NotFound):
     code = "from_phone_number_not_found"
 
 
-class TriggerNotFound(NotFound):
-    """Agent trigger not found, or its agent is not published."""
-
-    code = "trigger_not_found"
-
-
 class CarrierUnknown(NotFound):
     """This carrier does not exist."""
 

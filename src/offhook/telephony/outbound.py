@@ -69,14 +69,14 @@ class Outbound:
     """``place`` is the only way in which this process dials."""
 
     def __init__(self, db: Database, carriers: Carriers, reports: CallReports) -> None:
-        self._db = db
+        self.db = db
         self._carriers = carriers
         self._reports = reports
 
     async def place(self, order: CallOrder) -> PlacedCall:
         """Dial. Raises what makes a run impossible (404, 409, 422, 429), or CarrierRefused (502) when the carrier
         did not take the call; the run then ends ``failed``."""
-        async with self._db.transaction() as session:
+        async with self.db.transaction() as session:
             reserved = await self._reserve(session, order)
         run_id = reserved.request.run_id
         try:
@@ -89,7 +89,7 @@ class Outbound:
         except BaseException:
             await self._reports.report(order.organization_id, run_id, StatusUpdate("failed", end_reason="error"))
             raise
-        async with self._db.transaction() as session:
+        async with self.db.transaction() as session:
             await runs.set_call_id(session, order.organization_id, run_id, call_id)
         return PlacedCall(run_id, reserved.run_name, INITIATED, call_id)
 
