@@ -21,6 +21,7 @@ from sqlalchemy import (
     cast,
     false,
     func,
+    literal,
 )
 from sqlalchemy.orm import InstrumentedAttribute
 
@@ -262,8 +263,9 @@ def _by_number(column: Column, value: Any) -> ColumnElement[bool]:
     low, high = _number_range(value)
     bounds = _bounds(column)
     if bounds is None:
-        exact = [column >= low] if low is not None else []
-        return _all(exact + ([column <= high] if high is not None else []))
+        # Not in the column's own type: NUMERIC(10, 3) would refuse a bound that no row can have.
+        exact = [column >= literal(low, Numeric())] if low is not None else []
+        return _all(exact + ([column <= literal(high, Numeric())] if high is not None else []))
     # Whole numbers in the column's own type, so that its index is used and no bound can be too large for it.
     first = bounds[0] if low is None else math.ceil(low)
     last = bounds[1] if high is None else math.floor(high)

@@ -84,9 +84,23 @@ def _parse(text: str, region: str | None) -> phonenumbers.PhoneNumber:
     except NumberParseException:
         raise PhoneNumberInvalid from None
     # An extension cannot be dialled as part of the number, and dropping it would ring someone else.
-    if number.extension or not phonenumbers.is_possible_number(number):
+    if number.extension or not _is_dialable(number):
         raise PhoneNumberInvalid
     return number
+
+
+def _is_dialable(number: phonenumbers.PhoneNumber) -> bool:
+    # Not ``is_possible_number``: it also takes what is possible only locally, such as seven digits in the US.
+    reason = phonenumbers.is_possible_number_with_reason(number)
+    return reason == phonenumbers.ValidationResult.IS_POSSIBLE and _is_stable(number)
+
+
+def _is_stable(number: phonenumbers.PhoneNumber) -> bool:
+    """Whether its E.164 form is read as the same number again; a run of zeros loses one each time."""
+    if not str(number.national_number).startswith("0") and not number.italian_leading_zero:
+        return True
+    again = phonenumbers.parse(phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164))
+    return bool(again == number)
 
 
 def _country(number: phonenumbers.PhoneNumber) -> str | None:
