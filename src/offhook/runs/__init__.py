@@ -1,7 +1,55 @@
-"""The runs domain."""
+"""Runs: one conversation on any channel, from its creation to its transcript, recording and cost."""
+
+from collections.abc import Collection
+
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.root import Root
+from offhook.runs import artifact_endpoints, endpoints, repository
+from offhook.runs.events import RunFinished, RunStarted
+from offhook.runs.limits import remember_settings
+from offhook.runs.streams import RunStreams
+from offhook.runs.sweeper import Sweeper
+from offhook.runs.tables import Run
+from offhook.runs.tools import ToolRegistry
+from offhook.runs.writer import EventWriter
+from offhook.workflows.ports import RunCounter, ToolCatalogue
+
+__all__ = ["EventWriter", "Run", "RunFinished", "RunStarted", "RunStreams", "Sweeper", "register"]
+
+
+class _RunCounts:
+    """Implements ``workflows.ports.RunCounter``."""
+
+    async def count(self, session: AsyncSession, organization_id: int, workflow_ids: Collection[int]) -> dict[int, int]:
+        return await repository.counts(session, organization_id, workflow_ids)
 
 
 def register(root: Root) -> None:
-    """Add this domain's routes, jobs and services to the process."""
+    """Add the routes, the sweeper job and the services of live calls to the process."""
+    remember_settings(root)
+    writer, streams, tools = EventWriter(root.db), RunStreams(root.db), ToolRegistry()
+    lease_s = root.settings.run_lease_s
+    sweeper = Sweeper(
+        db=root.db,
+        storage=root.storage,
+        events=root.events,
+        clock=root.clock,
+        lease_s=lease_s,
+        grace_s=lease_s / 3,
+    )
+    root.provide(EventWriter, writer)
+    root.provide(RunStreams, streams)
+    root.provide(ToolRegistry, tools)
+    root.provide(Sweeper, sweeper)
+    root.provide(RunCounter, _RunCounts())  # type: ignore[type-abstract]  # found by its port
+    root.provide(ToolCatalogue, tools)  # type: ignore[type-abstract]  # found by its port
+    root.jobs.add("run.sweep", sweeper.handle, every_s=root.settings.sweep_interval_s)
+
+    async def sweep_once() -> None:
+        await sweeper.sweep(trusting=True)
+
+    root.on_start += [sweep_once]
+    root.on_stop += [streams.close]
+    root.api.include_router(endpoints.router)
+    root.api.include_router(artifact_endpoints.router)

@@ -45,7 +45,19 @@ class RecordingNotFound(NotFound):
     code = "recording_not_found"
 
 
-class LinkRefused(Unauthorized):
-    """The link is wrong or has expired: ask for a new one, or send a credential."""
+class WorkflowHasNoStart(Conflict):
+    """The workflow has no start node yet: add one, then try again."""
 
-    code = "link_refused"
+    code = "workflow_has_no_start"
+
+
+class ChatConflict(Conflict):
+    """The chat is at another revision, or another message is being answered."""
+
+    code = "revision_conflict"
+
+
+class ChatIsOver(Conflict):
+    """This chat is over."""
+
+    code = "chat_is_over"

@@ -41,6 +41,12 @@ def encode(data: Mapping[str, Any]) -> str:
     return encoded
 
 
+def storable(value: dict[str, Any]) -> dict[str, Any]:
+    """A copy of plain JSON that a JSONB column takes: models and callers may say anything, NUL characters included."""
+    copy: dict[str, Any] = json.loads(encode(value))
+    return copy
+
+
 def _clean(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {_clean_text(str(key)): _clean(item) for key, item in value.items()}

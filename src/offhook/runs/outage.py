@@ -6,15 +6,21 @@ from typing import Final, TypeVar
 
 import asyncpg
 import structlog
-from sqlalchemy.exc import DataError, IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import DataError, IntegrityError, ProgrammingError, SQLAlchemyError
 
 T = TypeVar("T")
 log = structlog.get_logger(__name__)
 
-# What the statement itself did wrong: trying it again does not help.
-REFUSED: Final = (DataError, IntegrityError)
 # Everything that connecting, sending or committing may raise.
 DATABASE_ERRORS: Final = (SQLAlchemyError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError)
+
+
+def is_refused(error: Exception) -> bool:
+    """Whether the statement itself was wrong, so that trying it again does not help; the driver finds some of it alone."""
+    if isinstance(error, DataError | IntegrityError | ProgrammingError):
+        return True
+    cause = getattr(getattr(error, "orig", None), "__cause__", None)
+    return isinstance(cause, asyncpg.DataError | asyncpg.IntegrityConstraintViolationError)
 
 
 async def through_outage(work: Callable[[], Awaitable[T]], *, patience_s: float, what: str) -> T:
@@ -24,10 +30,8 @@ async def through_outage(work: Callable[[], Awaitable[T]], *, patience_s: float,
     while True:
         try:
             return await work()
-        except REFUSED:
-            raise
         except DATABASE_ERRORS as error:
-            if loop.time() + pause_s > deadline:
+            if is_refused(error) or loop.time() + pause_s > deadline:
                 raise
             log.warning("database_away", what=what, error=type(error).__name__, retry_in_s=pause_s)
         await asyncio.sleep(pause_s)

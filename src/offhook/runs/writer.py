@@ -11,9 +11,9 @@ import structlog
 from offhook.kit.db import Database
 from offhook.runs import event_store
 from offhook.runs.event_store import NewEvent
-from offhook.runs.outage import DATABASE_ERRORS, REFUSED
+from offhook.runs.outage import DATABASE_ERRORS, is_refused
 from offhook.runs.projections import Tally
-from offhook.voice.events import LIVE_ONLY, VoiceEvent
+from offhook.voice.events import CALL_ENDED, LIVE_ONLY, VoiceEvent
 
 EVENTS_DROPPED: Final = "events_dropped"  # {count}: the database was away for so long that the memory was full
 _BATCH: Final = 2000
@@ -27,6 +27,7 @@ class RunEvents:
 
     def __init__(self, run_id: int, writer: "EventWriter", on_live: OnLive | None) -> None:
         self.tally = Tally()
+        self.has_ended = False
         self._run_id = run_id
         self._writer = writer
         self._on_live = on_live
@@ -38,6 +39,7 @@ class RunEvents:
             if self._on_live is not None:
                 self._on_live(self._run_id, event)
             return
+        self.has_ended = self.has_ended or event.type == CALL_ENDED
         self.tally.add(event.type, event.at_s, event.data)
         # Strictly rising, so that a retried batch can be told from a new one.
         self._last = max(datetime.now(UTC), self._last + timedelta(microseconds=1))
@@ -119,10 +121,12 @@ class EventWriter:
         try:
             async with self._db.transaction() as session:
                 await event_store.append(session, batch, is_retry=self._is_uncertain)
-        except REFUSED as error:
+        except DATABASE_ERRORS as error:
+            if not is_refused(error):
+                raise
             # One bad event must not hold back the others for ever: halve until it stands alone, then leave it out.
             if len(batch) == 1:
-                log.error("event_refused", run_id=batch[0].run_id, type=batch[0].type, error=type(error).__name__)  # noqa: TRY400
+                log.error("event_refused", run_id=batch[0].run_id, type=batch[0].type, error=type(error).__name__)
                 return
             middle = len(batch) // 2
             await self._write(batch[:middle])

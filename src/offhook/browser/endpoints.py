@@ -1,0 +1,60 @@
+"""The websocket of a browser call."""
+
+from typing import Annotated
+
+import structlog
+from fastapi import APIRouter, Query, WebSocket
+
+from offhook.browser.leg import FAULT, NOT_CONNECTABLE, REFUSED, BrowserLeg
+from offhook.errors import DomainError
+from offhook.kit.sockets import PushSocket, open_socket
+from offhook.root import Root
+from offhook.runs import LiveRuns, media_tokens
+from offhook.runs.errors import MediaTokenRefused
+
+router = APIRouter(prefix="/browser", tags=["browser"])
+log = structlog.get_logger(__name__)
+
+MODE = "browser"
+
+
+@router.websocket("/media/{run_id}", name="browser_media")
+async def browser_media(websocket: WebSocket, run_id: str, token: Annotated[str, Query()] = "") -> None:
+    """Audio both ways and JSON beside it. A token that is wrong, used, expired or another run's closes with 4401."""
+    root: Root = websocket.app.state.root
+    leg = BrowserLeg()
+    socket = await open_socket(websocket, leg, max_message_bytes=root.settings.max_socket_message_bytes)
+    leg.attach_socket(socket)
+    try:
+        await _claim(root, run_id, token)
+    except DomainError as error:
+        leg.send_error(error.code, error.message)
+        leg.close(REFUSED, error.code)
+        await socket.wait_closed()
+        return
+    await _carry(root, int(run_id), leg, socket)
+
+
+async def _claim(root: Root, run_id: str, token: str) -> None:
+    if not run_id.isascii() or not run_id.isdigit() or len(run_id) > 18:
+        raise MediaTokenRefused
+    async with root.db.transaction() as session:
+        await media_tokens.claim(session, token, run_id=int(run_id), mode=MODE)
+
+
+async def _carry(root: Root, run_id: int, leg: BrowserLeg, socket: PushSocket) -> None:
+    try:
+        call = await root.get(LiveRuns).connect(run_id, leg)
+        leg.attach_session(call.session)
+        await call.run()
+        leg.send_ended(call.finished)
+    except DomainError as error:
+        leg.send_error(error.code, error.message)
+        leg.close(NOT_CONNECTABLE, error.code)
+    except Exception:
+        # the media-socket edge: the browser is told, and the error goes to the log of the server
+        leg.close(FAULT, "this call failed")
+        raise
+    finally:
+        leg.close(reason="the call is over")
+        await socket.wait_closed()

@@ -1,0 +1,66 @@
+"""Text chats with an agent over HTTP."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends
+
+from offhook.chat.schemas import ChatMessageRequest, StartChatRequest, TextChat
+from offhook.chat.service import Chats
+from offhook.kit.ids import Id, LongId
+from offhook.orgs import CurrentOrg, RequireMember
+from offhook.root import use
+from offhook.runs.chats import EMPTY
+from offhook.runs.tables import Run
+
+router = APIRouter(prefix="/workflow/{workflow_id}/text-chat/sessions", tags=["text chat"])
+
+ChatsOf = Annotated[Chats, Depends(use(Chats))]
+
+
+def shown(run: Run) -> dict[str, Any]:
+    """A chat's run as :class:`TextChat`."""
+    state = {**EMPTY, **(run.chat_state or {})}
+    return {
+        "id": run.id,
+        "workflow_run_id": run.id,
+        "workflow_run_name": run.name,
+        "workflow_id": run.workflow_id,
+        "status": run.status,
+        "outcome": run.outcome,
+        "end_reason": run.end_reason,
+        "revision": state["revision"],
+        "is_answering": state["claim"] is not None,
+        "is_over": run.ended_at is not None,
+        "messages": state["messages"],
+        "created_at": run.created_at,
+        "ended_at": run.ended_at,
+    }
+
+
+@router.post("", response_model=TextChat, operation_id="start_text_chat")
+async def start_text_chat(
+    workflow_id: Id, org: RequireMember, chats: ChatsOf, body: StartChatRequest | None = None
+) -> dict[str, Any]:
+    """Begin a chat on the draft if there is one; the answer holds the agent's first messages."""
+    body = body or StartChatRequest()
+    return shown(await chats.start(org, workflow_id, name=body.name, context=dict(body.initial_context)))
+
+
+@router.get("/{run_id}", response_model=TextChat, operation_id="get_text_chat")
+async def get_text_chat(workflow_id: Id, run_id: LongId, org: CurrentOrg, chats: ChatsOf) -> dict[str, Any]:
+    """The whole chat."""
+    return shown(await chats.get(org, workflow_id, run_id))
+
+
+@router.post("/{run_id}/messages", response_model=TextChat, operation_id="send_text_chat_message")
+async def send_text_chat_message(
+    workflow_id: Id, run_id: LongId, body: ChatMessageRequest, org: RequireMember, chats: ChatsOf
+) -> dict[str, Any]:
+    """Say something; the answer is the whole chat with the agent's reply. 409 with both revisions when it moved on."""
+    return shown(await chats.say(org, workflow_id, run_id, body.text, expected_revision=body.expected_revision))
+
+
+@router.post("/{run_id}/end", response_model=TextChat, operation_id="end_text_chat")
+async def end_text_chat(workflow_id: Id, run_id: LongId, org: RequireMember, chats: ChatsOf) -> dict[str, Any]:
+    """End the chat; ending it again changes nothing."""
+    return shown(await chats.end(org, workflow_id, run_id))

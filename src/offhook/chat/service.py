@@ -1,0 +1,163 @@
+"""Text chats: the voice engine without audio, one request an exchange, in whichever process the request comes to."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from typing import Any, Final
+
+import structlog
+
+from offhook.chat.errors import ChatTimedOut, WorkflowChanged
+from offhook.models.registry import ModelRegistry
+from offhook.orgs import Caller
+from offhook.root import Root
+from offhook.runs import chats
+from offhook.runs import service as runs
+from offhook.runs.chats import Answer, Claim
+from offhook.runs.context import call_context
+from offhook.runs.events import RunStarted
+from offhook.runs.limits import TEXT_CHAT
+from offhook.runs.outage import DATABASE_ERRORS
+from offhook.runs.sweeper import finished
+from offhook.runs.tables import Run
+from offhook.runs.tools import ToolRegistry
+from offhook.voice.config import CallConfig
+from offhook.voice.events import VoiceEvent
+from offhook.voice.line import Agent
+from offhook.voice.text import TextSession
+from offhook.workflows import service as workflows
+from offhook.workflows.graph import parse_graph
+
+ANSWER_S: Final = chats.CLAIM_S - 20
+log = structlog.get_logger(__name__)
+
+Exchange = Callable[[TextSession], Awaitable[list[str]]]
+
+
+class KeptEvents:
+    """Implements ``voice.ports.RunSink``: keeps the events of one exchange until they are stored with its answer."""
+
+    def __init__(self) -> None:
+        self.events: list[VoiceEvent] = []
+
+    def emit(self, event: VoiceEvent) -> None:
+        self.events.append(event)
+
+
+class Chats:
+    """The use cases; each opens its own short transactions, none of them during a model's answer."""
+
+    def __init__(self, root: Root) -> None:
+        self._root = root
+
+    async def start(self, caller: Caller, workflow_id: int, *, name: str | None, context: dict[str, Any]) -> Run:
+        """A new chat with the agent's first messages. Raises what ``runs.service.create_run`` raises."""
+        async with self._root.db.transaction() as session:
+            run = await runs.create_run(
+                session,
+                organization_id=caller.organization_id,
+                workflow_id=workflow_id,
+                mode=TEXT_CHAT,
+                direction="inbound",
+                use_draft=True,
+                name=name,
+                initial_context=context,
+                created_by=caller.user_id,
+                name_prefix="WR-TEST",
+            )
+        await self._root.events.publish(RunStarted(run.id, run.organization_id, run.workflow_id, run.mode))
+        return await self._exchange((caller.organization_id, workflow_id, run.id), None, None)
+
+    async def get(self, caller: Caller, workflow_id: int, run_id: int) -> Run:
+        async with self._root.db.transaction() as session:
+            return await chats.get(session, caller.organization_id, workflow_id, run_id)
+
+    async def say(
+        self, caller: Caller, workflow_id: int, run_id: int, text: str, *, expected_revision: int | None
+    ) -> Run:
+        """The chat with the person's message and the agent's answer. ChatConflict and ChatIsOver (409)."""
+        return await self._exchange((caller.organization_id, workflow_id, run_id), text, expected_revision)
+
+    async def end(self, caller: Caller, workflow_id: int, run_id: int) -> Run:
+        """Close the chat; one that is over already is left as it is."""
+        ids = (caller.organization_id, workflow_id, run_id)
+        run = await self.get(caller, *ids[1:])
+        if run.ended_at is not None:
+            return run
+        held = await self._claim(ids, None)
+        return await self._with(held, _end)
+
+    async def _exchange(self, ids: tuple[int, int, int], text: str | None, expected_revision: int | None) -> Run:
+        held = await self._claim(ids, expected_revision)
+
+        async def talk(engine: TextSession) -> list[str]:
+            # A chat whose first answer was lost, or that was made as a bare run, begins with its first message.
+            first = await engine.start() if held.state["snapshot"] is None else []
+            if text is None or engine.is_over:
+                return first
+            return first + await engine.say(text)
+
+        return await self._with(held, talk, text)
+
+    async def _claim(self, ids: tuple[int, int, int], expected_revision: int | None) -> Claim:
+        async with self._root.db.transaction() as session:
+            return await chats.claim(session, ids, expected_revision=expected_revision, now=self._root.clock.now())
+
+    async def _with(self, held: Claim, talk: Exchange, text: str | None = None) -> Run:
+        """Restore the engine, let it talk, store what came of it; the claim is given back whatever happens."""
+        try:
+            said_at = self._root.clock.now()
+            sink = KeptEvents()
+            engine = await self._engine(held, sink, said_at)
+            async with asyncio.timeout(ANSWER_S):
+                answers = await talk(engine)
+            messages = [_message("caller", text, said_at)] if text is not None else []
+            messages += [_message("agent", answer, self._root.clock.now()) for answer in answers]
+            answer = Answer(messages, engine.snapshot(), sink.events, engine.result)
+            async with self._root.db.transaction() as session:
+                run = await chats.store(session, held, answer, now=self._root.clock.now())
+        except BaseException as error:
+            await self._release(held)
+            if isinstance(error, TimeoutError):
+                raise ChatTimedOut from error
+            raise
+        if run.ended_at is not None:
+            await self._root.events.publish(finished(run))
+        return run
+
+    async def _engine(self, held: Claim, sink: KeptEvents, now: datetime) -> TextSession:
+        run = held.run
+        async with self._root.db.transaction() as session:
+            version = await workflows.version_to_run(session, run.organization_id, run.version_id)
+        graph, snapshot = parse_graph(version.definition), held.state["snapshot"]
+        if graph.start_id is None or (snapshot is not None and snapshot["node_id"] not in graph.nodes):
+            raise WorkflowChanged
+        agent = Agent(
+            graph=graph,
+            config=CallConfig.from_configurations(version.configurations),
+            toolbox=self._root.get(ToolRegistry),
+            context=call_context(run, version),
+        )
+        return TextSession(
+            agent=agent,
+            models=self._root.get(ModelRegistry).for_call(version.configurations),
+            sink=sink,
+            state=snapshot,
+            elapsed_s=max(0.0, (now - (run.answered_at or now)).total_seconds()),
+        )
+
+    async def _release(self, held: Claim) -> None:
+        try:
+            async with self._root.db.transaction() as session:
+                await chats.release(session, held)
+        except DATABASE_ERRORS as error:
+            log.warning("chat_claim_not_released", run_id=held.run.id, error=type(error).__name__)
+
+
+async def _end(engine: TextSession) -> list[str]:
+    await engine.end()
+    return []
+
+
+def _message(role: str, text: str, at: datetime) -> dict[str, Any]:
+    return {"role": role, "text": text, "created_at": at.isoformat()}

@@ -1,0 +1,151 @@
+"""The stored side of a text chat: one writer at a time across processes, by a revision and a claim in the run's row.
+
+``chat_state`` is ``{revision, messages, snapshot, claim}``. Answering takes a model some seconds, in which no transaction
+is open: a first transaction claims the chat, a second one stores the answer if the claim still holds.
+"""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.runs import event_store, finishing
+from offhook.runs.errors import ChatConflict, ChatIsOver, RunNotFound
+from offhook.runs.event_store import NewEvent
+from offhook.runs.finishing import Ending
+from offhook.runs.limits import TEXT_CHAT
+from offhook.runs.projections import tally_of
+from offhook.runs.states import LIVE
+from offhook.runs.tables import Run
+from offhook.voice.events import LIVE_ONLY, VoiceEvent
+from offhook.voice.ports import CallResult
+
+CLAIM_S: Final = 150.0
+# A chat that nobody writes in is over after this; the sweeper ends it like any run whose lease ran out.
+IDLE: Final = timedelta(hours=1)
+EMPTY: Final[dict[str, Any]] = {"revision": 0, "messages": [], "snapshot": None, "claim": None}
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The right to write one answer into a chat; ``state`` is what the chat was when it was given."""
+
+    id: str
+    run: Run
+    state: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one exchange adds: messages ``{role, text, created_at}``, the engine's snapshot and events, its end if it ended."""
+
+    messages: list[dict[str, Any]]
+    snapshot: dict[str, Any]
+    events: Sequence[VoiceEvent]
+    result: CallResult | None
+
+
+async def get(session: AsyncSession, organization_id: int, workflow_id: int, run_id: int) -> Run:
+    """The chat's run; RunNotFound (404), also for runs of other kinds."""
+    return await _locked(session, organization_id, workflow_id, run_id, lock=False)
+
+
+async def claim(
+    session: AsyncSession, ids: tuple[int, int, int], *, expected_revision: int | None, now: datetime
+) -> Claim:
+    """Claim the chat for one answer. ``ids`` are (organisation, workflow, run).
+
+    Raises RunNotFound (404), ChatIsOver (409), and ChatConflict (409) when the chat is at another revision than
+    expected or another message is being answered.
+    """
+    run = await _locked(session, *ids, lock=True)
+    if run.status not in LIVE:
+        raise ChatIsOver
+    state = {**EMPTY, **(run.chat_state or {})}
+    revision = state["revision"]
+    if expected_revision is not None and expected_revision != revision:
+        raise conflict("The chat has moved on: read it again, then send.", expected_revision, revision)
+    held = state["claim"]
+    if held is not None and datetime.fromisoformat(held["until"]) > now:
+        raise conflict("Another message is being answered: wait for its answer.", expected_revision, revision)
+    token = secrets.token_hex(8)
+    run.chat_state = {**state, "claim": {"id": token, "until": (now + timedelta(seconds=CLAIM_S)).isoformat()}}
+    run.status = "in_progress"
+    run.started_at = run.started_at or now
+    run.answered_at = run.answered_at or now
+    run.lease_until = now + IDLE
+    await session.flush()
+    return Claim(token, run, state)
+
+
+async def store(session: AsyncSession, held: Claim, answer: Answer, *, now: datetime) -> Run:
+    """Write an answer and give the claim back. ChatConflict when the claim was lost to another message meanwhile."""
+    run = await _claimed(session, held)
+    if run is None:
+        raise conflict("The answer came too late: the chat has moved on.", held.state["revision"], None)
+    state = {
+        "revision": held.state["revision"] + 1,
+        "messages": [*held.state["messages"], *answer.messages],
+        "snapshot": answer.snapshot,
+        "claim": None,
+    }
+    run.chat_state = event_store.storable(state)
+    run.lease_until = now + IDLE
+    await session.flush()
+    await event_store.append(session, _numbered(run.id, answer.events, now))
+    if answer.result is not None:
+        await _end(session, run, answer.result, now)
+    return await _locked(session, run.organization_id, run.workflow_id, run.id, lock=False)
+
+
+async def release(session: AsyncSession, held: Claim) -> None:
+    """Give a claim back unused; does nothing when it was lost."""
+    run = await _claimed(session, held)
+    if run is not None:
+        run.chat_state = {**held.state, "claim": None}
+
+
+async def _end(session: AsyncSession, run: Run, result: CallResult, now: datetime) -> None:
+    stored = await event_store.read(session, run.organization_id, run.id, limit=100_000)
+    tally = tally_of(stored)
+    ending = Ending(result, {**tally.gathered(), **result.gathered}, tally.usage, tally.latency(), now)
+    await finishing.store(session, run.organization_id, run.id, ending)
+
+
+async def _locked(session: AsyncSession, organization_id: int, workflow_id: int, run_id: int, *, lock: bool) -> Run:
+    query = select(Run).where(
+        Run.id == run_id,
+        Run.organization_id == organization_id,
+        Run.workflow_id == workflow_id,
+        Run.mode == TEXT_CHAT,
+    )
+    if lock:
+        query = query.with_for_update(key_share=True)
+    found = await session.execute(query.execution_options(populate_existing=True))
+    run = found.scalar_one_or_none()
+    if run is None:
+        raise RunNotFound
+    return run
+
+
+async def _claimed(session: AsyncSession, held: Claim) -> Run | None:
+    run = await _locked(session, held.run.organization_id, held.run.workflow_id, held.run.id, lock=True)
+    current = (run.chat_state or {}).get("claim")
+    is_mine = run.status in LIVE and current is not None and current["id"] == held.id
+    return run if is_mine else None
+
+
+def _numbered(run_id: int, events: Sequence[VoiceEvent], now: datetime) -> list[NewEvent]:
+    kept = [event for event in events if event.type not in LIVE_ONLY]
+    return [
+        NewEvent(run_id, event.type, round(event.at_s * 1000), event_store.encode(event.data), now + timedelta(0, 0, i))
+        for i, event in enumerate(kept)
+    ]
+
+
+def conflict(message: str, expected: int | None, actual: int | None) -> ChatConflict:
+    return ChatConflict(message, detail={"message": message, "expected_revision": expected, "actual_revision": actual})

@@ -1,0 +1,115 @@
+"""Runs of a workflow: start one, list them, look at one."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query
+
+from offhook.kit.db import Session
+from offhook.kit.ids import Id, LongId
+from offhook.kit.pagination import PageParams
+from offhook.orgs import CurrentOrg, RequireMember
+from offhook.runs import event_store, listing, media_tokens, repository, service
+from offhook.runs.errors import UnknownMode
+from offhook.runs.limits import TEXT_CHAT
+from offhook.runs.links import BROWSER, Links, links_of
+from offhook.runs.listing import RunQuery, page_of_runs
+from offhook.runs.projections import progress, tally_of, transcript
+from offhook.runs.schemas import CreateWorkflowRunRequest, CreateWorkflowRunResponse, RunDetail, RunList
+from offhook.runs.states import LIVE
+from offhook.workflows import service as workflows
+
+router = APIRouter(prefix="/workflow", tags=["runs"])
+
+MODES = (BROWSER, TEXT_CHAT, "sandbox", "cloudonix", "plivo", "telnyx", "twilio", "vobiz", "vonage")
+# More than a conversation of an hour makes; the event stream has the rest.
+MAX_EVENTS = 10_000
+
+
+@router.post("/{workflow_id}/runs", response_model=CreateWorkflowRunResponse, operation_id="create_workflow_run")
+async def create_workflow_run(
+    workflow_id: Id,
+    body: CreateWorkflowRunRequest,
+    org: RequireMember,
+    session: Session,
+    links: Annotated[Links, Depends(links_of)],
+) -> dict[str, Any]:
+    """Start a run on the draft if there is one. Modes with a socket answer with its address; it opens once, within
+    five minutes."""
+    if body.mode not in MODES:
+        raise UnknownMode(f"Unknown mode {body.mode!r}: use one of {', '.join(MODES)}.")
+    run = await service.create_run(
+        session,
+        organization_id=org.organization_id,
+        workflow_id=workflow_id,
+        mode=body.mode,
+        direction="inbound",
+        use_draft=True,
+        name=body.name,
+        initial_context=dict(body.initial_context),
+        created_by=org.user_id,
+        name_prefix="WR-TEST",
+    )
+    token = None if run.mode == TEXT_CHAT else await media_tokens.issue(session, run)
+    return {
+        "id": run.id,
+        "workflow_run_id": run.id,
+        "workflow_id": run.workflow_id,
+        "name": run.name,
+        "workflow_run_name": run.name,
+        "mode": run.mode,
+        "status": run.status,
+        "created_at": run.created_at,
+        "definition_id": run.version_id,
+        "initial_context": run.initial_context,
+        "media_url": links.media(run.mode, run.id, token) if token else None,
+        "media_token": token,
+    }
+
+
+@router.get("/{workflow_id}/runs", response_model=RunList, operation_id="list_workflow_runs")
+async def list_workflow_runs(
+    workflow_id: Id,
+    org: CurrentOrg,
+    session: Session,
+    page: PageParams,
+    links: Annotated[Links, Depends(links_of)],
+    filters: Annotated[str | None, Query(description="JSON array of {field, type, value}")] = None,
+    sort_by: Annotated[str | None, Query(description="id, created_at (default) or duration")] = None,
+    sort_order: Annotated[str | None, Query(description="asc or desc (default)")] = None,
+) -> dict[str, Any]:
+    """The workflow's runs, newest first unless sorted otherwise."""
+    workflow_name = await workflows.name_of(session, org.organization_id, workflow_id)
+    query = RunQuery(page, filters, sort_by, sort_order)
+    rows, total = await page_of_runs(session, org.organization_id, query, workflow_id=workflow_id)
+    return {
+        "runs": [listing.record(row, workflow_name, links) for row in rows],
+        "total_count": total,
+        "page": page.page,
+        "limit": page.limit,
+        "total_pages": page.total_pages(total),
+    }
+
+
+@router.get("/{workflow_id}/runs/{run_id}", response_model=RunDetail, operation_id="get_workflow_run")
+async def get_workflow_run(
+    workflow_id: Id,
+    run_id: LongId,
+    org: CurrentOrg,
+    session: Session,
+    links: Annotated[Links, Depends(links_of)],
+) -> dict[str, Any]:
+    """One run with its events, transcript and cost; while it is live, as far as it has come."""
+    run = await service.get(session, org.organization_id, run_id, workflow_id=workflow_id)
+    workflow_name = await workflows.name_of(session, org.organization_id, workflow_id)
+    events = await event_store.read(session, org.organization_id, run_id, limit=MAX_EVENTS)
+    shown = listing.record(run, workflow_name, links)
+    if run.status in LIVE:
+        tally = tally_of(events)
+        shown |= {"latency": tally.latency(), "gathered_context": {**run.gathered_context, **tally.gathered()}}
+    return {
+        **shown,
+        "events": events,
+        "transcript": [line.as_dict() for line in transcript(events)],
+        "progress": progress(events),
+        "cost_lines": await repository.cost_lines(session, org.organization_id, run_id),
+    }

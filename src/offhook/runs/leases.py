@@ -1,0 +1,87 @@
+"""Who carries a run: a worker's name and a time until which its silence is believed to be life."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import func, literal, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.runs.limits import TEXT_CHAT
+from offhook.runs.states import LIVE
+from offhook.runs.tables import Run
+
+
+async def take(session: AsyncSession, run_id: int, *, worker_id: str, now: datetime, until: datetime) -> Run | None:
+    """Move a run that no worker carries to ``in_progress`` and give it to this one; None when it is not to be had.
+
+    Without an organisation on purpose: the caller has just spent the run's media token.
+    """
+    taken = await session.execute(
+        update(Run)
+        .where(Run.id == run_id, Run.status.in_(sorted(LIVE)), Run.worker_id.is_(None))
+        .values(
+            status="in_progress",
+            worker_id=worker_id,
+            lease_until=until,
+            started_at=func.coalesce(Run.started_at, now),
+            answered_at=func.coalesce(Run.answered_at, now),
+        )
+        .returning(Run)
+        .execution_options(populate_existing=True)
+    )
+    return taken.scalar_one_or_none()
+
+
+async def renew(session: AsyncSession, run_ids: Sequence[int], *, worker_id: str, until: datetime) -> set[int]:
+    """Renew all runs of a worker in one statement; the ids that are still its own."""
+    renewed = await session.execute(
+        update(Run)
+        .where(Run.id.in_(run_ids), Run.worker_id == worker_id, Run.lease_until.is_not(None))
+        .values(lease_until=until)
+        .returning(Run.id)
+        .execution_options(synchronize_session=False)
+    )
+    return set(renewed.scalars())
+
+
+async def expired(session: AsyncSession, now: datetime, limit: int = 200) -> list[tuple[int, datetime]]:
+    """Runs of any organisation whose worker fell silent, with the lease that ran out, longest silent first."""
+    rows = await session.execute(
+        select(Run.id, Run.lease_until).where(Run.lease_until < now).order_by(Run.lease_until).limit(limit)
+    )
+    return [(row.id, row.lease_until) for row in rows]
+
+
+async def lock_expired(session: AsyncSession, run_id: int, seen: datetime) -> Run | None:
+    """The run, locked, if its lease is still the one that was seen; two sweepers never get the same one."""
+    found = await session.execute(
+        select(Run)
+        .where(Run.id == run_id, Run.lease_until == seen)
+        .with_for_update(skip_locked=True, key_share=True)
+        .execution_options(populate_existing=True)
+    )
+    return found.scalar_one_or_none()
+
+
+async def never_connected(session: AsyncSession, before: datetime, limit: int = 200) -> list[tuple[int, int]]:
+    """(organisation, run) of live runs that no worker ever took and whose last sign of life is older than ``before``."""
+    last_sign = func.greatest(Run.created_at, func.coalesce(Run.started_at, Run.created_at))
+    rows = await session.execute(
+        select(Run.organization_id, Run.id)
+        .where(Run.status.in_(sorted(LIVE)), Run.worker_id.is_(None), Run.lease_until.is_(None))
+        .where(last_sign < literal(before))
+        .order_by(Run.id)
+        .limit(limit)
+    )
+    return [(row.organization_id, row.id) for row in rows]
+
+
+def final_values(run: Run, *, ended_at: datetime) -> dict[str, Any]:
+    """How a run ends whose worker is gone: an abandoned chat is complete, a call has failed, and final stays final."""
+    if run.status not in LIVE:
+        return {"status": run.status, "outcome": run.outcome or ("answered" if run.answered_at else run.status)}
+    if run.mode == TEXT_CHAT:
+        return {"status": "completed", "outcome": "answered", "end_reason": "idle", "ended_at": ended_at}
+    outcome = run.outcome or ("answered" if run.answered_at else "failed")
+    return {"status": "failed", "outcome": outcome, "end_reason": "worker_lost", "ended_at": ended_at}

@@ -1,0 +1,62 @@
+"""Addresses that a run hands out: signed links to its recording and transcript, and the address of its media socket."""
+
+from typing import Final, Literal
+
+from fastapi import Request
+from starlette.requests import HTTPConnection
+
+from offhook.kit.clock import Clock
+from offhook.kit.crypto import Keyring
+from offhook.root import Root
+
+Artifact = Literal["recording", "transcript"]
+
+_VALID_S: Final = 24 * 3600
+_ROUND_S: Final = 3600
+BROWSER: Final = "browser"
+
+
+def base_url(connection: HTTPConnection) -> str:
+    """Where clients reach this server: the configured public address, or else the one they used, without a slash."""
+    root: Root = connection.app.state.root
+    if root.settings.public_url:
+        return root.settings.public_url.rstrip("/")
+    scheme = {"ws": "http", "wss": "https"}.get(connection.url.scheme, connection.url.scheme)
+    return f"{scheme}://{connection.url.netloc}"
+
+
+class Links:
+    """Signs and reads the links of one process; made per request by :func:`links_of`."""
+
+    def __init__(self, base: str, keyring: Keyring, clock: Clock) -> None:
+        self._base = base
+        self._keyring = keyring
+        self._clock = clock
+
+    def signed(self, artifact: Artifact, workflow_id: int, run_id: int) -> str:
+        """A link that needs no credential for a day. Rounded to the hour, so that a page that reloads keeps its player."""
+        now = int(self._clock.now().timestamp())
+        expires_at = now - now % _ROUND_S + _ROUND_S + _VALID_S
+        link = self._keyring.sign_link(_payload(artifact, run_id), expires_at)
+        return f"{self._base}/api/v1/workflow/{workflow_id}/runs/{run_id}/{artifact}?link={link}"
+
+    def is_for(self, link: str, artifact: Artifact, run_id: int) -> bool:
+        """Whether a link opens this artifact; raises kit.crypto.LinkRefused (401) when it is forged or too old."""
+        return self._keyring.verify_link(link, self._clock.now().timestamp()) == _payload(artifact, run_id)
+
+    def media(self, mode: str, run_id: int, token: str) -> str:
+        """The socket address of a run: of a browser call, or of the carrier's wire that ``mode`` names."""
+        base = "ws" + self._base.removeprefix("http")
+        if mode == BROWSER:
+            return f"{base}/api/v1/browser/media/{run_id}?token={token}"
+        return f"{base}/api/v1/telephony/media/{mode}/{run_id}/{token}"
+
+
+def _payload(artifact: Artifact, run_id: int) -> str:
+    return f"run:{run_id}:{artifact}"
+
+
+def links_of(request: Request) -> Links:
+    """The dependency of endpoints that hand out or read links."""
+    root: Root = request.app.state.root
+    return Links(base_url(request), root.get(Keyring), root.clock)

@@ -1,0 +1,243 @@
+"""The live calls of one process: connecting a leg to its run, carrying it, and storing how it ended."""
+
+import asyncio
+import os
+import secrets
+import socket
+from contextlib import suppress
+from datetime import timedelta
+from typing import Final
+
+import structlog
+
+from offhook.kit.audio import Codec
+from offhook.models.registry import ModelRegistry
+from offhook.root import Root
+from offhook.runs import event_store, finishing, leases
+from offhook.runs.context import call_context
+from offhook.runs.errors import ProcessIsFull, RunNotConnectable
+from offhook.runs.events import RunFinished, RunStarted
+from offhook.runs.finishing import Ending
+from offhook.runs.outage import DATABASE_ERRORS, through_outage
+from offhook.runs.recording import Recordings, WavRecorder
+from offhook.runs.streams import RunStreams
+from offhook.runs.sweeper import finished
+from offhook.runs.tables import Run
+from offhook.runs.tools import ToolRegistry
+from offhook.runs.writer import EventWriter, RunEvents
+from offhook.voice.config import CallConfig
+from offhook.voice.events import CALL_ENDED, VoiceEvent
+from offhook.voice.line import Agent
+from offhook.voice.ports import CallLeg, CallResult, VadEngine
+from offhook.voice.session import CallSession
+from offhook.voice.vad_silero import SileroVad
+from offhook.workflows import service as workflows
+from offhook.workflows.graph import parse_graph
+from offhook.workflows.service import VersionToRun
+
+SHUTDOWN_S: Final = 12.0
+# How long the end of a call is tried to be stored while the database is away; after that the sweeper ends the run.
+PATIENCE_S: Final = 300.0
+RECORDING_FAILED: Final = "recording_failed"  # {message}: the call goes on without one
+log = structlog.get_logger(__name__)
+
+
+class LiveCall:
+    """One connected call. The leg's owner feeds ``session`` and awaits :meth:`run` once."""
+
+    def __init__(
+        self, *, run: Run, session: CallSession, sink: RunEvents, recorder: WavRecorder | None, calls: "LiveRuns"
+    ) -> None:
+        self.run_id = run.id
+        self.organization_id = run.organization_id
+        self.session = session
+        self.over = asyncio.Event()
+        self.finished: RunFinished | None = None
+        self._sink = sink
+        self._recorder = recorder
+        self._calls = calls
+
+    async def run(self) -> CallResult:
+        """Carry the call to its end and store it: events, recording, state, cost. Raises nothing but cancellation."""
+        try:
+            result = await self.session.run()
+        except asyncio.CancelledError:
+            await asyncio.shield(self._finish(self._broken_off("server_stopped", "answered")))
+            raise
+        except Exception:
+            log.exception("call_crashed", run_id=self.run_id)
+            result = self._broken_off("error", "failed")
+        await asyncio.shield(self._finish(result))
+        return result
+
+    def _broken_off(self, reason: str, outcome: str) -> CallResult:
+        at_s = self._sink.tally.last_at_s
+        if not self._sink.has_ended:
+            self._sink.emit(VoiceEvent(CALL_ENDED, at_s, {"end_reason": reason, "outcome": outcome}))
+        return CallResult(outcome, reason, at_s)
+
+    async def _finish(self, result: CallResult) -> None:
+        try:
+            if self._recorder is not None:
+                await self._recorder.close()
+            self.finished = await self._calls.store_end(self, self._sink, result)
+        finally:
+            self._calls.forget(self)
+            self.over.set()
+
+
+class LiveRuns:
+    """Every call that this process carries, their leases and the services that they share."""
+
+    def __init__(self, root: Root, *, writer: EventWriter, streams: RunStreams, tools: ToolRegistry) -> None:
+        self.worker_id = f"{socket.gethostname()[:24]}-{os.getpid()}-{secrets.token_hex(4)}"
+        self._root = root
+        self._writer = writer
+        self._streams = streams
+        self._tools = tools
+        self._recordings = Recordings()
+        self._calls: dict[int, LiveCall] = {}
+        self._connecting = 0
+        self._vad: VadEngine | None = None
+        self._lease = timedelta(seconds=root.settings.run_lease_s)
+        self._heart: asyncio.Task[None] | None = None
+
+    @property
+    def active(self) -> int:
+        """How many calls this process carries now."""
+        return len(self._calls) + self._connecting
+
+    async def warm_up(self) -> None:
+        """Load the voice activity model before the first call needs it."""
+        self._vad = self._root.services.get(VadEngine) or await asyncio.to_thread(SileroVad)
+
+    async def connect(self, run_id: int, leg: CallLeg) -> LiveCall:
+        """Take the run for this process and build its session; the caller then awaits :meth:`LiveCall.run`.
+
+        Raises RunNotConnectable (409) when it is over or carried elsewhere, ProcessIsFull (429).
+        """
+        if self.active >= self._root.settings.max_calls_per_process:
+            raise ProcessIsFull
+        self._connecting += 1
+        try:
+            run, version = await self._take(run_id, leg.codec)
+            sink = self._writer.sink(run.id, self._streams.on_live)
+            try:
+                call = await self._build(run, version, leg, sink)
+            except BaseException:
+                await asyncio.shield(self._fail(run, sink))
+                raise
+            self._calls[run.id] = call
+        finally:
+            self._connecting -= 1
+        if self._heart is None or self._heart.done():
+            self._heart = asyncio.create_task(self._beat(), name="run-leases")
+        await self._root.events.publish(RunStarted(run.id, run.organization_id, run.workflow_id, run.mode))
+        return call
+
+    async def _take(self, run_id: int, codec: Codec) -> tuple[Run, VersionToRun]:
+        now = self._root.clock.now()
+        async with self._root.db.transaction() as session:
+            run = await leases.take(session, run_id, worker_id=self.worker_id, now=now, until=now + self._lease)
+            if run is None:
+                raise RunNotConnectable
+            run.recording_key = f"recordings/{run.organization_id}/{run.id}.wav"
+            version = await workflows.version_to_run(session, run.organization_id, run.version_id)
+            await event_store.notify(session, [run.id])
+        return run, version
+
+    async def _build(self, run: Run, version: VersionToRun, leg: CallLeg, sink: RunEvents) -> LiveCall:
+        if self._vad is None:
+            await self.warm_up()
+        assert self._vad is not None
+        recorder = await self._recorder(run, leg.codec, sink)
+        agent = Agent(
+            graph=parse_graph(version.definition),
+            config=CallConfig.from_configurations(version.configurations),
+            toolbox=self._tools,
+            context=call_context(run, version),
+        )
+        models = self._root.get(ModelRegistry).for_call(version.configurations)
+        session = CallSession(agent=agent, leg=leg, models=models, sink=sink, vad=self._vad, recorder=recorder)
+        return LiveCall(run=run, session=session, sink=sink, recorder=recorder, calls=self)
+
+    async def _recorder(self, run: Run, codec: Codec, sink: RunEvents) -> WavRecorder | None:
+        assert run.recording_key is not None
+        try:
+            path = await asyncio.to_thread(self._root.storage.path, run.recording_key)
+            return await self._recordings.open(path, codec)
+        except OSError as error:
+            log.warning("recording_failed", run_id=run.id, error=str(error))
+            sink.emit(VoiceEvent(RECORDING_FAILED, 0.0, {"message": str(error)}))
+            return None
+
+    async def _fail(self, run: Run, sink: RunEvents) -> None:
+        """A run that was taken but could not be built."""
+        ending = Ending(CallResult("failed", "error", 0.0), {}, {}, sink.tally.latency(), self._root.clock.now())
+        with suppress(*DATABASE_ERRORS):
+            async with self._root.db.transaction() as session:
+                await finishing.store(session, run.organization_id, run.id, ending)
+
+    async def store_end(self, call: LiveCall, sink: RunEvents, result: CallResult) -> RunFinished | None:
+        """Store a finished call, through an outage of the database if need be, and tell the domains above."""
+        tally = sink.tally
+        ending = Ending(
+            result=result,
+            gathered={**tally.gathered(), **result.gathered},
+            usage=tally.usage,
+            latency=tally.latency(),
+            ended_at=self._root.clock.now(),
+        )
+
+        async def store() -> Run | None:
+            async with self._root.db.transaction() as session:
+                return await finishing.store(session, call.organization_id, call.run_id, ending)
+
+        await self._writer.flush(PATIENCE_S)
+        try:
+            run = await through_outage(store, patience_s=PATIENCE_S, what="end of a run")
+        except DATABASE_ERRORS:
+            log.exception("run_end_not_stored", run_id=call.run_id)
+            return None
+        if run is None:
+            return None
+        news = finished(run)
+        await self._root.events.publish(news)
+        return news
+
+    def forget(self, call: LiveCall) -> None:
+        self._calls.pop(call.run_id, None)
+
+    async def stop_all(self) -> None:
+        """End every call in order (``completed``, ``server_stopped``) and write what is left to write."""
+        calls = list(self._calls.values())
+        for call in calls:
+            call.session.stop("server_stopped")
+        with suppress(TimeoutError):
+            async with asyncio.timeout(SHUTDOWN_S):
+                for call in calls:
+                    await call.over.wait()
+        await self._writer.flush(SHUTDOWN_S)
+        if self._heart is not None:
+            self._heart.cancel()
+
+    async def _beat(self) -> None:
+        while self._calls:
+            await asyncio.sleep(self._root.settings.run_lease_s / 3)
+            try:
+                await self.renew_leases()
+            except DATABASE_ERRORS as error:
+                log.warning("leases_not_renewed", error=type(error).__name__)
+
+    async def renew_leases(self) -> None:
+        """One statement for all calls. A call whose lease was taken away (it was believed dead) is ended."""
+        mine = dict(self._calls)
+        if not mine:
+            return
+        until = self._root.clock.now() + self._lease
+        async with self._root.db.transaction() as session:
+            renewed = await leases.renew(session, sorted(mine), worker_id=self.worker_id, until=until)
+        for run_id in mine.keys() - renewed:
+            if run_id in self._calls:
+                log.warning("lease_lost", run_id=run_id)
+                mine[run_id].session.stop("server_stopped")

@@ -1,0 +1,128 @@
+"""What the endpoints of runs take and answer."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field, JsonValue, StringConstraints
+
+RunName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+
+
+class CreateWorkflowRunRequest(BaseModel):
+    """``mode``: ``browser``, ``textchat`` or a carrier (``twilio``, ``sandbox``, …)."""
+
+    mode: str = Field(max_length=32)
+    name: RunName | None = None
+    initial_context: dict[str, JsonValue] = Field(default_factory=dict)
+
+
+class CreateWorkflowRunResponse(BaseModel):
+    """``media_url`` holds the single-use ``media_token``; both are null for modes without a socket."""
+
+    id: int
+    workflow_run_id: int
+    workflow_id: int
+    name: str
+    workflow_run_name: str
+    mode: str
+    status: str
+    created_at: datetime
+    definition_id: int
+    initial_context: dict[str, Any]
+    media_url: str | None = None
+    media_token: str | None = None
+
+
+class Latency(BaseModel):
+    """Caller stopped talking → first frame of the answer."""
+
+    p50_ms: int | None = None
+    p95_ms: int | None = None
+    turns: int = 0
+
+
+class RunRecord(BaseModel):
+    id: int
+    workflow_run_id: int
+    workflow_id: int
+    workflow_name: str
+    name: str
+    mode: str
+    direction: str
+    status: str
+    outcome: str | None
+    phone_number: str | None
+    caller_number: str | None
+    called_number: str | None
+    call_id: str | None
+    campaign_id: int | None
+    version_number: int
+    created_at: datetime
+    started_at: datetime | None
+    answered_at: datetime | None
+    ended_at: datetime | None
+    duration: float | None = Field(description="Seconds of conversation")
+    cost_cents: int
+    end_reason: str | None
+    initial_context: dict[str, Any]
+    gathered_context: dict[str, Any]
+    transcript_url: str | None = Field(description="A signed link, valid for a day")
+    recording_url: str | None = Field(description="A signed link, valid for a day; plays while the call runs")
+    usage: dict[str, Any]
+    latency: Latency
+    tags: list[str]
+
+
+class RunEventItem(BaseModel):
+    seq: int
+    type: str
+    at_ms: int
+    data: dict[str, Any]
+    created_at: datetime
+
+
+class TranscriptItem(BaseModel):
+    role: str
+    text: str
+    start_s: float
+    end_s: float
+    interrupted: bool
+    node_id: str | None
+
+
+class Progress(BaseModel):
+    node: str | None
+    turns: int
+    last_at_ms: int
+    events: int
+
+
+class CostLine(BaseModel):
+    kind: str
+    provider: str
+    model: str
+    unit: str
+    quantity: float
+    unit_price_cents: float
+    price_date: str
+
+
+class RunDetail(RunRecord):
+    events: list[RunEventItem]
+    transcript: list[TranscriptItem]
+    progress: Progress
+    cost_lines: list[CostLine]
+
+
+class RunList(BaseModel):
+    runs: list[RunRecord]
+    total_count: int
+    page: int
+    limit: int
+    total_pages: int
+
+
+class TranscriptResponse(BaseModel):
+    workflow_run_id: int
+    status: str
+    lines: list[TranscriptItem]

@@ -1,0 +1,137 @@
+"""Creating runs and moving them through their states; everyone who has news of a run comes here."""
+
+import secrets
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any, TypedDict, Unpack
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.runs import event_store, repository
+from offhook.runs.errors import RunNotFound, WorkflowHasNoStart
+from offhook.runs.event_store import NewEvent
+from offhook.runs.limits import TEXT_CHAT, take_call_slot
+from offhook.runs.states import ALL
+from offhook.runs.tables import Run
+from offhook.workflows import service as workflows
+from offhook.workflows.graph import parse_graph
+
+STATUS_CHANGED = "status_changed"  # {status, outcome?, end_reason?, call_id?}
+STATUS_IGNORED = "status_ignored"  # the same, and {current}: it came too late, twice or in the wrong order
+
+
+class RunDetails(TypedDict, total=False):
+    """What may be known of a run when it is created. Numbers are E.164; ``name`` replaces the generated one."""
+
+    name: str | None
+    phone_number: str | None
+    caller_number: str | None
+    called_number: str | None
+    call_id: str | None
+    campaign_id: int | None
+    initial_context: dict[str, Any] | None
+    created_by: int | None
+
+
+async def create_run(
+    session: AsyncSession,
+    *,
+    organization_id: int,
+    workflow_id: int,
+    mode: str,
+    direction: str,
+    use_draft: bool,
+    name_prefix: str = "WR-TEL-OUT",
+    **details: Unpack[RunDetails],
+) -> Run:
+    """A run in state ``initiated`` on the published version, or on the draft when ``use_draft`` and there is one.
+
+    ``direction`` is ``inbound`` or ``outbound``. Raises what ``workflows.service.published`` raises for a workflow that
+    cannot run, WorkflowHasNoStart (409) for an unfinished draft, and ConcurrentCallLimit (429).
+    """
+    find = workflows.draft_or_published if use_draft else workflows.published
+    version = await find(session, organization_id, workflow_id)
+    if parse_graph(version.definition).start_id is None:
+        raise WorkflowHasNoStart
+    if mode != TEXT_CHAT:
+        await take_call_slot(session, organization_id)
+    run = Run(
+        organization_id=organization_id,
+        workflow_id=version.workflow_id,
+        version_id=version.version_id,
+        version_number=version.version_number,
+        name=details.get("name") or run_name(name_prefix),
+        mode=mode,
+        direction=direction,
+        phone_number=details.get("phone_number"),
+        caller_number=details.get("caller_number"),
+        called_number=details.get("called_number"),
+        call_id=details.get("call_id"),
+        campaign_id=details.get("campaign_id"),
+        initial_context=details.get("initial_context") or {},
+        created_by=details.get("created_by"),
+    )
+    session.add(run)
+    await session.flush()
+    await session.refresh(run)
+    return run
+
+
+def run_name(prefix: str) -> str:
+    """``WR-TEL-OUT-########`` and its like; for people, so nothing depends on it being unique."""
+    return f"{prefix}-{secrets.randbelow(10**8):08d}"
+
+
+async def get(session: AsyncSession, organization_id: int, run_id: int, *, workflow_id: int | None = None) -> Run:
+    """The run; RunNotFound (404) when it is another organisation's or, if that is given, another workflow's."""
+    run = await repository.by_id(session, organization_id, run_id)
+    if run is None or (workflow_id is not None and run.workflow_id != workflow_id):
+        raise RunNotFound
+    return run
+
+
+async def apply_status(
+    session: AsyncSession,
+    organization_id: int,
+    run_id: int,
+    status: str,
+    *,
+    outcome: str | None = None,
+    end_reason: str | None = None,
+    call_id: str | None = None,
+    at: datetime | None = None,
+) -> bool:
+    """Tell a run what a carrier said of it; whether that moved it.
+
+    One compare-and-swap, so two processes never lose each other's news. A final state is final: what comes late, twice
+    or in the wrong order is written to the event list and changes nothing else. RunNotFound (404).
+    """
+    if status not in ALL:
+        raise ValueError(f"{status!r} is no run status")
+    at = at or datetime.now(UTC)
+    known = {"outcome": outcome, "end_reason": end_reason, "call_id": call_id}
+    moved_at_ms = await repository.move(session, organization_id, run_id, status, at=at, known=known)
+    data: dict[str, Any] = {"status": status, **{key: value for key, value in known.items() if value is not None}}
+    if moved_at_ms is None:
+        run = await get(session, organization_id, run_id)
+        data["current"] = run.status
+        since = (at - run.answered_at).total_seconds() if run.answered_at else 0
+        await _log(session, run_id, STATUS_IGNORED, max(0, round(since * 1000)), data)
+        return False
+    await _log(session, run_id, STATUS_CHANGED, moved_at_ms, data)
+    return True
+
+
+async def set_call_id(session: AsyncSession, organization_id: int, run_id: int, call_id: str) -> None:
+    """Keep the carrier's id of a call that it has just taken, whatever state the run is in by now."""
+    await repository.set_call_id(session, organization_id, run_id, call_id)
+
+
+async def _log(session: AsyncSession, run_id: int, kind: str, at_ms: int, data: dict[str, Any]) -> None:
+    at_ms = min(at_ms, 2**31 - 1)
+    await event_store.append(session, [NewEvent(run_id, kind, at_ms, event_store.encode(data), datetime.now(UTC))])
+
+
+def seconds_between(start: datetime, end: datetime) -> Decimal:
+    """Seconds as the column ``duration`` holds them; never negative."""
+    return Decimal(f"{max(0.0, (end - start).total_seconds()):.3f}")

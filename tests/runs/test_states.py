@@ -1,0 +1,52 @@
+"""The state machine: only forwards, and final is final in whatever order the news comes."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from offhook.runs.states import ALL, FINAL, LIVE, OUTCOME_OF, may_move, sources_of
+
+STATUSES = st.sampled_from(sorted(ALL))
+_RANK = {"initiated": 0, "ringing": 1, "in_progress": 2} | dict.fromkeys(FINAL, 3)
+
+
+def after(news: list[str]) -> str:
+    state = "initiated"
+    for status in news:
+        if may_move(state, status):
+            state = status
+    return state
+
+
+@given(st.lists(STATUSES, max_size=12))
+def test_a_run_never_goes_back_and_the_first_final_state_stays(news: list[str]) -> None:
+    finals = [status for status in news if status in FINAL]
+    if finals:
+        assert after(news) == finals[0]
+    else:
+        assert after(news) == max(["initiated", *news], key=_RANK.__getitem__)
+
+
+@given(st.permutations(["initiated", "ringing", "in_progress", "completed"]))
+def test_one_calls_callbacks_in_any_order_end_in_the_same_state(news: list[str]) -> None:
+    assert after(news) == "completed"
+
+
+@given(st.lists(STATUSES, max_size=8), STATUSES)
+def test_a_duplicate_changes_nothing(news: list[str], status: str) -> None:
+    once = after([*news, status])
+    assert after([*news, status, status]) == once
+
+
+@given(STATUSES, STATUSES)
+def test_the_compare_and_swap_allows_what_the_machine_allows(current: str, target: str) -> None:
+    assert (current in sources_of(target)) == may_move(current, target)
+
+
+def test_every_state_is_live_or_final_and_every_final_one_has_an_outcome() -> None:
+    assert not LIVE & FINAL
+    assert set(OUTCOME_OF) == FINAL
+
+
+def test_a_status_that_does_not_exist_moves_nothing() -> None:
+    assert not may_move("initiated", "answered")
+    assert not may_move("nonsense", "completed")
