@@ -50,7 +50,9 @@ class TestAPhoneThatTalks:
 
     def test_says_it_again_when_it_is_asked_to(self) -> None:
         call = SandboxCall(
-            demo_agent("A table", "Goodbye"), phone("01"), [says("Sorry, could you say that again?"), says("Which day?"), takes("done")]
+            demo_agent("A table", "Goodbye"),
+            phone("01"),
+            [says("Sorry, could you say that again?"), says("Which day?"), takes("done")],
         ).run()
 
         assert call.caller_said == ["A table", "A table", "Goodbye"]

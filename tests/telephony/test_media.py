@@ -71,7 +71,9 @@ class Peer:
         self.closed = (code, reason)
 
 
-def call(script: Callable[[Peer, NotedSession], Any], *, setup_s: float = 0.0) -> tuple[CallResult | None, Peer, NotedSession]:
+def call(
+    script: Callable[[Peer, NotedSession], Any], *, setup_s: float = 0.0
+) -> tuple[CallResult | None, Peer, NotedSession]:
     """Carry a call while the script plays the carrier."""
 
     async def main() -> tuple[CallResult | None, Peer, NotedSession]:

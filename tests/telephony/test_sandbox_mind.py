@@ -18,7 +18,9 @@ class TestTheScript:
         assert moves == [Move("say", "Hello"), Move("press", "12"), Move("hang_up")]
 
     def test_a_line_for_a_node_waits_for_it(self) -> None:
-        person = mind({"say": "Tuesday", "node": "Which day"}, "Hi", nodes=[{"id": "n2", "data": {"name": "Which day"}}])
+        person = mind(
+            {"say": "Tuesday", "node": "Which day"}, "Hi", nodes=[{"id": "n2", "data": {"name": "Which day"}}]
+        )
 
         assert person.answer("Hello.", "n1").text == "Hi"
         assert person.answer("Which day?", "n2").text == "Tuesday"
@@ -31,6 +33,11 @@ class TestTheScript:
             "Hello",
             "Bye",
         ]
+
+    def test_the_line_of_a_node_is_said_again_while_the_agent_stays_there(self) -> None:
+        person = mind({"say": "Tuesday", "node": "n2"}, {"say": "Noon", "node": "n3"})
+
+        assert [person.answer("Which day?", node).text for node in ("n2", "n2", "n3")] == ["Tuesday", "Tuesday", "Noon"]
 
     def test_but_not_for_ever(self) -> None:
         person = mind("Hello", "Bye")
@@ -76,5 +83,7 @@ class TestWithoutAScript:
         assert {text: mind().answer(text, None).text for text in answers} == answers
 
     def test_the_last_question_counts(self) -> None:
-        assert last_question("What is your name? I mean: how old are you? Take your time.") == "I mean: how old are you?"
+        assert (
+            last_question("What is your name? I mean: how old are you? Take your time.") == "I mean: how old are you?"
+        )
         assert last_question("") == ""

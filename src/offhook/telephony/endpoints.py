@@ -8,6 +8,7 @@ from fastapi.responses import JSONResponse
 
 from offhook.errors import DomainError
 from offhook.kit.db import Database
+from offhook.kit.ids import LongId
 from offhook.kit.sockets import open_socket
 from offhook.orgs import RequireMember
 from offhook.orgs.idempotency import IdempotencyHeader, once
@@ -17,6 +18,7 @@ from offhook.telephony.gate import MediaGate
 from offhook.telephony.media import REFUSED
 from offhook.telephony.outbound import CallOrder, Outbound, PlacedCall
 from offhook.telephony.schemas import (
+    HangUpResponse,
     InitiateCallRequest,
     InitiateCallResponse,
     PublicTriggerRequest,
@@ -61,6 +63,13 @@ async def initiate_call(
         body=body.model_dump(mode="json"),
         action=place,
     )
+
+
+@telephony.post("/hang-up/{workflow_run_id}", response_model=HangUpResponse, operation_id="hang_up_call")
+async def hang_up(workflow_run_id: LongId, org: RequireMember, calls: Calls) -> dict[str, Any]:
+    """Ends a call that this platform placed; a call that is over stays as it is."""
+    await calls.hang_up(org.organization_id, workflow_run_id)
+    return {"workflow_run_id": workflow_run_id, "status": "ok"}
 
 
 @public.post("/agent/{uuid}", response_model=PublicTriggerResponse, operation_id="trigger_agent")

@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.kit.db import Database
 from offhook.runs import media_tokens
 from offhook.runs import service as runs
-from offhook.runs.states import INITIATED
+from offhook.runs.states import FINAL, INITIATED
 from offhook.runs.tables import Run
 from offhook.telephony.errors import (
     CarrierCannotDial,
@@ -93,6 +93,23 @@ class Outbound:
             await runs.set_call_id(session, order.organization_id, run_id, call_id)
         return PlacedCall(run_id, reserved.run_name, INITIATED, call_id)
 
+    async def hang_up(self, organization_id: int, run_id: int) -> None:
+        """End a call that was placed here, in whatever state; one that is over stays as it is. RunNotFound (404)."""
+        async with self.db.transaction() as session:
+            run = await runs.get(session, organization_id, run_id)
+            if run.status in FINAL or run.call_id is None:
+                return
+            spec = self._carriers.find(run.mode)
+            configured = run.initial_context.get("telephony_configuration_id")
+            account = await account_for(
+                session, organization_id, configuration_id=configured or None, provider=run.mode
+            )
+        if spec is not None and spec.dialer is not None:
+            try:
+                await spec.dialer.hang_up(account, run.call_id)
+            except CarrierFailed as failure:
+                raise CarrierRefused(f"The carrier did not end the call: {failure.message}") from None
+
     async def _reserve(self, session: AsyncSession, order: CallOrder) -> _Reserved:
         if order.from_phone_number_id is not None:
             raise PhoneNumberNotFound
@@ -130,6 +147,7 @@ class Outbound:
             **wanted,
             **order.platform_context,
             "provider": account.provider,
+            "telephony_configuration_id": account.id,
             "direction": "outbound",
             "phone_number": to_number,
             "called_number": to_number,

@@ -44,6 +44,11 @@ class InitiateCallResponse(BaseModel):
     call_id: str
 
 
+class HangUpResponse(BaseModel):
+    workflow_run_id: int
+    status: str
+
+
 class PublicTriggerRequest(BaseModel):
     """``initial_context`` fills the agent's template variables; names that the platform sets are dropped."""
 

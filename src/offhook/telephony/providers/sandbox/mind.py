@@ -51,12 +51,13 @@ class Mind:
     def answer(self, heard: str, node: str | None) -> Move:
         """``heard`` is what the agent said since this person's last move."""
         text = heard.lower()
-        if self._is_asked_again(text, node):
+        scripted = None if self._is_asked_again(text, node) else self._from_script(node)
+        if scripted is None and self._may_repeat(text, node):
             self._repeats += 1
             assert self._last is not None
             return self._last
         self._repeats = 0
-        self._last = self._from_script(node) or self._by_question(text, node)
+        self._last = scripted or self._by_question(text, node)
         self._last_node = node
         return self._last
 
@@ -66,12 +67,19 @@ class Mind:
         return question.digits[0] if question and question.digits else "1"
 
     def _is_asked_again(self, text: str, node: str | None) -> bool:
+        return self._can_repeat(node) and bool(_AGAIN.search(text))
+
+    def _may_repeat(self, text: str, node: str | None) -> bool:
+        """Asked again in as many words, or still at a question that the script had an answer to."""
+        was_scripted_here = self._last is not None and self._last.node is not None
+        return self._can_repeat(node) and (was_scripted_here or bool(_AGAIN.search(text)))
+
+    def _can_repeat(self, node: str | None) -> bool:
         return (
             self._last is not None
             and self._last.kind == "say"
             and self._last_node == node
             and self._repeats < MAX_REPEATS
-            and bool(_AGAIN.search(text))
         )
 
     def _from_script(self, node: str | None) -> Move | None:

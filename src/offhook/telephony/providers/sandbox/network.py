@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
@@ -47,6 +47,7 @@ class _Call:
     request: DialRequest
     config: SandboxConfig
     near: PipeEnd | None = None
+    hang_up: Callable[[], None] | None = None
     task: asyncio.Task[None] | None = field(default=None)
 
 
@@ -91,8 +92,8 @@ class SandboxNetwork:
         call = self._calls.get(call_id)
         if call is None or call.organization_id != account.organization_id or call.task is None:
             return
-        if call.near is not None:
-            call.near.close()
+        if call.hang_up is not None:
+            call.hang_up()
         else:
             call.task.cancel()
 
@@ -144,6 +145,13 @@ class SandboxNetwork:
         wire = PhoneWire(far)
         line = Line(wire)
         person = Person(line=line, wire=wire, voice=self._voice, brief=brief)
+
+        def end() -> None:
+            if not line.is_over:
+                wire.send_stop()
+                line.stop()
+
+        call.hang_up = end
         platform: asyncio.Future[Any] = asyncio.ensure_future(
             self._exchange.carry(call.organization_id, call.request, call.near.open, person.read_along)
         )
@@ -153,9 +161,7 @@ class SandboxNetwork:
             wire.start(call.call_id)
             await self._act(person, behaviour, platform)
         finally:
-            if not line.is_over:
-                wire.send_stop()
-                line.stop()
+            end()
             pacing.cancel()
             try:
                 await platform

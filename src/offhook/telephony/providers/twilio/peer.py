@@ -1,0 +1,70 @@
+"""The carrier's side of the Twilio media stream: for `offhook call --audio`, load generators and tests."""
+
+import json
+from binascii import a2b_base64, b2a_base64
+from collections.abc import Callable
+from typing import Any, Final
+
+from offhook.telephony.line import DropAudio, Order, PlayAudio, PlayMark
+
+PROTOCOL_VERSION: Final = "1.0.0"
+
+
+class TwilioPeer:
+    """Implements ``line.FarWire``. ``send`` takes one text message and does not block."""
+
+    def __init__(self, send: Callable[[str], None], *, stream_id: str, call_id: str) -> None:
+        self._send = send
+        self._stream_id = stream_id
+        self._call_id = call_id
+        self._sequence = 0
+        self._chunk = 0
+
+    def _tell(self, event: str, **body: Any) -> None:
+        self._sequence += 1
+        envelope = {"event": event, "sequenceNumber": str(self._sequence), **body, "streamSid": self._stream_id}
+        self._send(json.dumps(envelope, separators=(",", ":")))
+
+    def start(self) -> None:
+        """``connected`` and ``start``, as every stream begins."""
+        self._send(json.dumps({"event": "connected", "protocol": "Call", "version": PROTOCOL_VERSION}))
+        start = {
+            "accountSid": "AC" + "0" * 32,
+            "streamSid": self._stream_id,
+            "callSid": self._call_id,
+            "tracks": ["inbound"],
+            "mediaFormat": {"encoding": "audio/x-mulaw", "sampleRate": "8000", "channels": "1"},
+            "customParameters": {},
+        }
+        self._tell("start", start=start)
+
+    def stop(self) -> None:
+        self._tell("stop", stop={"accountSid": "AC" + "0" * 32, "callSid": self._call_id})
+
+    def decode(self, message: str | bytes) -> Order | None:
+        envelope = json.loads(message)
+        match envelope["event"]:
+            case "media":
+                return PlayAudio(a2b_base64(envelope["media"]["payload"]))
+            case "mark":
+                return PlayMark(envelope["mark"]["name"])
+            case "clear":
+                return DropAudio()
+        return None
+
+    def send_audio(self, payload: bytes) -> None:
+        self._chunk += 1
+        at_ms = (self._chunk - 1) * 20
+        media = {
+            "track": "inbound",
+            "chunk": str(self._chunk),
+            "timestamp": str(at_ms),
+            "payload": b2a_base64(payload, newline=False).decode(),
+        }
+        self._tell("media", media=media)
+
+    def send_mark(self, name: str) -> None:
+        self._tell("mark", mark={"name": name})
+
+    def send_digit(self, digit: str) -> None:
+        self._tell("dtmf", dtmf={"track": "inbound_track", "digit": digit})
