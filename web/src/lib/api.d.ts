@@ -36,7 +36,7 @@ export interface components {
     };
     RunDetail: components["schemas"]["RunRecord"] & { events: { seq: number; type: string; at_ms: number; data: Json }[]; transcript: Json[] };
     RunList: { runs: components["schemas"]["RunRecord"][]; total_count: number; page: number; limit: number; total_pages: number };
-    TextChat: { id: number; messages: { role: string; text: string }[]; status: string };
+    TextChat: { id: number; messages: { role: "caller" | "agent"; text: string }[]; status: string; is_over: boolean };
   };
 }
 

@@ -49,7 +49,7 @@ function Badges({ agent }: { agent: Agent }) {
       {agent.published_version_number != null && (
         <Badge variant="light" tt="none">Published v{agent.published_version_number}</Badge>
       )}
-      {agent.has_draft && <Badge color="yellow" variant="light" tt="none">Draft v{agent.version_number}</Badge>}
+      {agent.has_draft && <Badge color="orange" variant="light" tt="none">Draft v{agent.version_number}</Badge>}
     </Group>
   );
 }

@@ -70,7 +70,7 @@ function Status({ agent }: { agent: AgentItem }) {
   if (agent.status === "archived") return <Badge color="gray" variant="light" tt="none">Archived</Badge>;
   return (
     <Group gap={6} wrap="nowrap">
-      {agent.has_draft && <Badge color="yellow" variant="light" tt="none">Draft</Badge>}
+      {agent.has_draft && <Badge color="orange" variant="light" tt="none">Draft</Badge>}
       {agent.published_version_number != null && <Badge variant="light" tt="none">Published v{agent.published_version_number}</Badge>}
     </Group>
   );

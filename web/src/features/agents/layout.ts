@@ -2,9 +2,9 @@
 
 import type { GraphEdge, GraphNode } from "./graph";
 
-export const NODE_WIDTH = 148;
+export const NODE_WIDTH = 134;
 export const NODE_HEIGHT = 50;
-const GAP_X = 28;
+const GAP_X = 20;
 const GAP_Y = 62;
 const PAD = 10;
 /** Room for lines that lead back up. */
@@ -133,7 +133,8 @@ function port(edge: GraphEdge, siblings: GraphEdge[], at: Placed, where: Map<str
 }
 
 function backWire(edge: GraphEdge, from: Placed, to: Placed, width: number): Wire {
-  const isRight = from.x + NODE_WIDTH / 2 >= width / 2;
+  // On the side where its target stands, so that it does not run behind the nodes between.
+  const isRight = to.x === from.x ? from.x + NODE_WIDTH / 2 >= width / 2 : to.x > from.x;
   const x1 = isRight ? from.x + NODE_WIDTH : from.x;
   const x2 = isRight ? to.x + NODE_WIDTH : to.x;
   const edgeX = isRight ? Math.max(x1, x2) + GUTTER - 4 : Math.min(x1, x2) - GUTTER + 4;
@@ -142,9 +143,16 @@ function backWire(edge: GraphEdge, from: Placed, to: Placed, width: number): Wir
   return {
     edge,
     path: `M ${x1} ${y1} C ${edgeX} ${y1}, ${edgeX} ${y2}, ${x2} ${y2}`,
-    labelX: edgeX,
-    labelY: (y1 + y2) / 2,
+    labelX: bezier(x1, edgeX, edgeX, x2),
+    labelY: bezier(y1, y1, y2, y2),
   };
+}
+
+/** A cubic curve a third of the way: near enough to its source to belong to it. */
+function bezier(a: number, b: number, c: number, d: number): number {
+  const t = 0.34;
+  const u = 1 - t;
+  return u * u * u * a + 3 * u * u * t * b + 3 * u * t * t * c + t * t * t * d;
 }
 
 function smooth(share: number): number {

@@ -16,7 +16,7 @@ export function ChatPanel({ agentId, agentName }: { agentId: number; agentName: 
   // The newest answer holds the whole conversation.
   const chat = end.data ?? say.data ?? start.data;
   const pending = say.isPending ? say.variables.text : null;
-  const isOver = chat !== undefined && chat.status !== "in_progress";
+  const isOver = chat?.is_over === true;
   const error = say.error ?? start.error ?? end.error;
 
   const restart = () => {

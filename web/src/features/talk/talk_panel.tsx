@@ -87,7 +87,7 @@ function Stage({ phase, agentName, isDemoVoice, onStart }: StageProps) {
       );
     case "idle":
       return (
-        <Center title={`Talk with ${agentName}`} words="Your microphone is the telephone. Interrupt whenever you like.">
+        <Center icon title={`Talk with ${agentName}`} words="Your microphone is the telephone. Interrupt whenever you like.">
           <Button size="lg" radius="xl" px={36} onClick={onStart}>
             Start talking
           </Button>
@@ -110,9 +110,14 @@ function Waiting({ title, words: text }: { title: string; words: string }) {
   );
 }
 
-function Center({ title, words: text, children }: { title: string; words: string; children: ReactNode }) {
+function Center({ title, words: text, icon = false, children }: { title: string; words: string; icon?: boolean; children: ReactNode }) {
   return (
     <div className={classes.stage} role="status">
+      {icon && (
+        <svg className={classes.wave} viewBox="0 0 120 60" aria-hidden="true">
+          <path d="M8 24v12M21 16v28M34 26v8M47 8v44M60 18v24M73 2v56M86 20v20M99 12v36M112 25v10" />
+        </svg>
+      )}
       <p className={classes.big}>{title}</p>
       <Text c="dimmed" ta="center" maw={420}>
         {text}
