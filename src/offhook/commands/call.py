@@ -1,0 +1,149 @@
+"""``offhook call``: talk to an agent from the command line, through a simulated phone or with a WAV file as the caller."""
+
+import asyncio
+import json
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import httpx
+import typer
+from rich.console import Console
+
+from offhook.commands.call_client import CallClient, talk
+from offhook.commands.call_report import as_json, live_line, print_report
+from offhook.commands.call_server import any_server, short_lived_key
+from offhook.commands.console import WRONG_USE, CommandError, load_settings, one_sentence
+from offhook.kit.phone import is_e164
+from offhook.orgs.service import DEFAULT_ORGANIZATION
+from offhook.telephony.sound_files import SoundFileError, read_as_mulaw
+
+# A run of which no status says how it went has failed as far as a script is concerned.
+FAILED: Final = 6
+EXIT_CODES: Final = {
+    "answered": 0, "transferred": 0, "completed": 0, "busy": 3, "no_answer": 4, "voicemail": 5,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    workflow_id: int
+    number: str | None
+    sound: bytes | None
+    waits_for_greeting: bool
+    limit_s: float
+    organization: str
+    is_json: bool
+    save_to: Path | None
+
+
+def register(app: typer.Typer) -> None:
+    @app.command()
+    def call(
+        workflow: Annotated[int, typer.Option(help="The agent's number.", min=1)],
+        to: Annotated[str | None, typer.Option(help="Call this number, e.g. +12015550101 (a sandbox phone).")] = None,
+        audio: Annotated[Path | None, typer.Option(help="Be the caller yourself: a WAV file of any rate.")] = None,
+        no_wait: Annotated[
+            bool, typer.Option("--no-wait", help="With --audio: talk at once, not after the greeting.")
+        ] = False,
+        limit: Annotated[float, typer.Option(help="With --audio: hang up after this many seconds.", min=1)] = 120,
+        org: Annotated[str, typer.Option(help="The organisation, by number or name.")] = DEFAULT_ORGANIZATION,
+        is_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+        save: Annotated[
+            Path | None, typer.Option(help="Write the stereo recording (caller left, agent right) here.")
+        ] = None,
+    ) -> None:
+        """Place a call, watch the conversation, print transcript, outcome and latency.
+
+        Uses the server that runs on this data folder, or starts one for the length of the call. Ctrl-C hangs up.
+
+        Exit code: 0 answered, 1 no server or refused, 2 wrong use, 3 busy, 4 no answer, 5 voicemail, 6 failed or canceled.
+        """
+        if (to is None) == (audio is None):
+            raise typer.BadParameter("give either --to or --audio")
+        if to is not None and not is_e164(to):
+            raise typer.BadParameter("--to must be a number in E.164, as in +12015550101")
+        try:
+            sound = read_as_mulaw(audio) if audio is not None else None
+        except SoundFileError as error:
+            typer.echo(f"offhook: {error}", err=True)
+            raise typer.Exit(WRONG_USE) from None
+        wish = _Wish(workflow, to, sound, not no_wait, limit, org, is_json, save)
+        with one_sentence():
+            settings = load_settings()
+            with any_server(settings) as (url, database_url):
+                run = asyncio.run(_call(wish, url, database_url))
+        raise typer.Exit(EXIT_CODES.get(run["outcome"] or run["status"], FAILED))
+
+
+async def _call(wish: _Wish, url: str, database_url: str) -> dict[str, Any]:
+    async with short_lived_key(database_url, wish.organization) as key:
+        client = CallClient(url, key)
+        try:
+            await client.wait_ready()
+            run = await _converse(client, wish)
+            if wish.save_to is not None:
+                await client.save_recording(wish.workflow_id, run["workflow_run_id"], wish.save_to)
+        except TimeoutError:
+            raise CommandError("The server does not get ready.") from None
+        except httpx.TransportError as error:
+            raise CommandError(f"The server went away: {type(error).__name__}.") from None
+        finally:
+            await client.close()
+    if wish.is_json:
+        typer.echo(json.dumps(as_json(run), ensure_ascii=False))
+    else:
+        print_report(Console(), run)
+    return run
+
+
+async def _converse(client: CallClient, wish: _Wish) -> dict[str, Any]:
+    """Carry the call to its end, shown live; Ctrl-C hangs up and the end is waited for."""
+    hang_up = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, hang_up.set)
+    tasks = []
+    if wish.number is not None:
+        run_id = await client.dial(wish.workflow_id, wish.number)
+        tasks.append(asyncio.create_task(_hang_up_when_asked(client, run_id, hang_up)))
+    else:
+        assert wish.sound is not None
+        run_id, media_url = await client.open_stream(wish.workflow_id)
+        caller = talk(
+            media_url, wish.sound, waits_for_greeting=wish.waits_for_greeting, hang_up=hang_up, limit_s=wish.limit_s
+        )
+        tasks.append(asyncio.create_task(caller))
+    try:
+        await _watch(client, wish, run_id, tasks[0])
+        return await client.finished_run(wish.workflow_id, run_id)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _watch(client: CallClient, wish: _Wish, run_id: int, carrying: "asyncio.Task[None]") -> None:
+    """Show the events until the run is over; a caller that could not connect ends the watching with its error."""
+    showing = asyncio.create_task(_show(client, wish, run_id))
+    try:
+        await asyncio.wait({showing, carrying}, return_when=asyncio.FIRST_COMPLETED)
+        if carrying.done() and not showing.done():
+            carrying.result()
+        await showing
+    finally:
+        showing.cancel()
+
+
+async def _show(client: CallClient, wish: _Wish, run_id: int) -> None:
+    console = Console()
+    async for event in client.events(wish.workflow_id, run_id):
+        line = None if wish.is_json else live_line(event)
+        if line is not None:
+            console.print(line)
+
+
+async def _hang_up_when_asked(client: CallClient, run_id: int, asked: asyncio.Event) -> None:
+    await asked.wait()
+    await client.hang_up(run_id)

@@ -1,0 +1,173 @@
+"""A call as a client of the API sees it: place it, follow its events, read what came of it, end it."""
+
+import asyncio
+import json
+import secrets
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake
+
+from offhook.commands.console import CommandError
+from offhook.telephony.line import Line
+from offhook.telephony.providers.twilio.peer import TwilioPeer
+
+READY_S: Final = 30.0
+# A caller who was not greeted begins to talk all the same.
+GREETING_S: Final = 8.0
+PAUSE_S: Final = 0.9
+SETTLE_S: Final = 10.0
+
+
+class CallClient:
+    """One key's view of one server. Raises CommandError with the server's sentence."""
+
+    def __init__(self, url: str, key: str) -> None:
+        self._http = httpx.AsyncClient(
+            base_url=f"{url}/api/v1", headers={"X-API-Key": key}, timeout=30, trust_env=False
+        )
+        self._ready_url = f"{url}/ready"
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    async def wait_ready(self) -> None:
+        """Until the server answers; it announces itself a moment before it listens."""
+        async with asyncio.timeout(READY_S):
+            while True:
+                with suppress(httpx.TransportError):
+                    if (await self._http.get(self._ready_url)).status_code == 200:
+                        return
+                await asyncio.sleep(0.1)
+
+    async def dial(self, workflow_id: int, number: str) -> int:
+        placed = await self._post("/telephony/initiate-call", {"workflow_id": workflow_id, "phone_number": number})
+        return int(placed["workflow_run_id"])
+
+    async def open_stream(self, workflow_id: int) -> tuple[int, str]:
+        """A run that waits for a carrier's media: ``(run id, socket address)``."""
+        made = await self._post(f"/workflow/{workflow_id}/runs", {"mode": "twilio"})
+        return int(made["workflow_run_id"]), str(made["media_url"])
+
+    async def hang_up(self, run_id: int) -> None:
+        await self._post(f"/telephony/hang-up/{run_id}", {})
+
+    async def run(self, workflow_id: int, run_id: int) -> dict[str, Any]:
+        return await self._answer(await self._http.get(f"/workflow/{workflow_id}/runs/{run_id}"))
+
+    async def finished_run(self, workflow_id: int, run_id: int) -> dict[str, Any]:
+        """The record when it is final: a moment may pass between a hang-up and its bookkeeping."""
+        found = await self.run(workflow_id, run_id)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(SETTLE_S):
+                while found["status"] in {"initiated", "ringing", "in_progress"} or found["outcome"] is None:
+                    await asyncio.sleep(0.2)
+                    found = await self.run(workflow_id, run_id)
+        return found
+
+    async def events(self, workflow_id: int, run_id: int) -> AsyncIterator[dict[str, Any]]:
+        """Events from the first to the last, live; ends with the run."""
+        address = f"/workflow/{workflow_id}/runs/{run_id}/events"
+        async with self._http.stream("GET", address, timeout=httpx.Timeout(30, read=None)) as stream:
+            if stream.status_code != 200:
+                await stream.aread()
+                await self._answer(stream)
+            kind = ""
+            async for line in stream.aiter_lines():
+                if line.startswith("event: "):
+                    kind = line.removeprefix("event: ")
+                elif line.startswith("data: "):
+                    yield {"type": kind, **json.loads(line.removeprefix("data: "))}
+
+    async def save_recording(self, workflow_id: int, run_id: int, path: Path) -> None:
+        answer = await self._http.get(f"/workflow/{workflow_id}/runs/{run_id}/recording")
+        if answer.status_code == 404:
+            raise CommandError("This call left no recording.")
+        await self._answer(answer, is_json=False)
+        try:
+            await asyncio.to_thread(path.write_bytes, answer.content)
+        except OSError as error:
+            raise CommandError(f"The recording cannot be written to {path}: {error.strerror}.") from None
+
+    async def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        return await self._answer(await self._http.post(path, json=body))
+
+    async def _answer(self, answer: httpx.Response, *, is_json: bool = True) -> dict[str, Any]:
+        if answer.status_code < 400:
+            return dict(answer.json()) if is_json else {}
+        try:
+            detail = answer.json()["detail"]
+        except (ValueError, KeyError, TypeError):
+            detail = f"HTTP {answer.status_code}"
+        if isinstance(detail, list):
+            detail = "; ".join(f"{part['loc'][-1]}: {part['msg']}" for part in detail)
+        raise CommandError(f"The server refused: {detail}")
+
+
+async def talk(
+    media_url: str, sound: bytes, *, waits_for_greeting: bool, hang_up: asyncio.Event, limit_s: float
+) -> None:
+    """Be the caller: ``sound`` (8 kHz mu-law) in real time, then silence until the agent hangs up or time is up."""
+    try:
+        async with connect(media_url, max_size=2**20, compression=None, proxy=None) as socket:
+            outgoing: asyncio.Queue[str] = asyncio.Queue()
+            peer = TwilioPeer(
+                outgoing.put_nowait, stream_id=f"MZ{secrets.token_hex(16)}", call_id=f"CA{secrets.token_hex(16)}"
+            )
+            line = Line(peer)
+            peer.start()
+            tasks = [
+                asyncio.create_task(_send(socket.send, outgoing)),
+                asyncio.create_task(_receive(socket, line)),
+                asyncio.create_task(line.run()),
+                asyncio.create_task(_speak(line, sound, waits_for_greeting)),
+            ]
+            try:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(limit_s):
+                        await _first(tasks[1], hang_up)
+                if not tasks[1].done():
+                    peer.stop()
+                    await asyncio.sleep(0.1)
+            finally:
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+    except (InvalidHandshake, OSError) as error:
+        raise CommandError(f"The media socket could not be opened: {error}") from None
+
+
+async def _first(task: "asyncio.Task[None]", event: asyncio.Event) -> None:
+    """Until the task is done or the event is set."""
+    waiting = asyncio.create_task(event.wait())
+    try:
+        await asyncio.wait({task, waiting}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        waiting.cancel()
+
+
+async def _send(send: Callable[[str], Any], outgoing: "asyncio.Queue[str]") -> None:
+    with suppress(ConnectionClosed):
+        while True:
+            await send(await outgoing.get())
+
+
+async def _receive(socket: Any, line: Line) -> None:
+    with suppress(ConnectionClosed):
+        async for message in socket:
+            line.on_message(message)
+    line.stop()
+
+
+async def _speak(line: Line, sound: bytes, waits_for_greeting: bool) -> None:
+    waited = 0.0
+    while waits_for_greeting and await line.next_frame():
+        waited += 0.02
+        was_greeted = line.ear.first_loud_at is not None and not line.has_unplayed and line.quiet_for() > PAUSE_S
+        if was_greeted or (line.ear.first_loud_at is None and waited > GREETING_S):
+            break
+    line.talk(sound)

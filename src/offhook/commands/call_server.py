@@ -1,0 +1,104 @@
+"""The server that `offhook call` talks to: the one that runs on this data folder, or one of its own for the call."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from datetime import UTC, datetime
+from typing import Final
+
+from offhook.commands.console import CommandError
+from offhook.kit.data_folder import DataFolder, ServerInfo
+from offhook.kit.db import Database
+from offhook.kit.process import die_with_parent
+from offhook.orgs import service as orgs
+from offhook.settings import Settings
+
+START_S: Final = 60.0
+STOP_S: Final = 25.0
+
+
+@contextmanager
+def any_server(settings: Settings) -> Iterator[tuple[str, str]]:
+    """``(url, database url)`` of a server that is up. One that is started here listens on loopback and ends with us."""
+    folder = DataFolder(settings.data_dir)
+    folder.prepare()
+    running = folder.running()
+    if running is not None and running.url is not None:
+        yield _address(_await_database(folder, running))
+        return
+    process = _start()
+    try:
+        yield _address(_await_start(folder, process))
+    finally:
+        process.terminate()
+        try:
+            process.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _start() -> "subprocess.Popen[bytes]":
+    # A public address would send our own requests around the world; the log of a call's server is nobody's reading.
+    environment = {name: value for name, value in os.environ.items() if name != "OFFHOOK_PUBLIC_URL"}
+    return subprocess.Popen(
+        [sys.executable, "-m", "offhook.cli", "serve", "--host", "127.0.0.1", "--port", "0", "--no-worker"],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        # Ctrl-C is for the call: the server ends after it, in order
+        start_new_session=True,
+        preexec_fn=die_with_parent(),  # noqa: PLW1509 - one system call, nothing that locks
+    )
+
+
+def _await_start(folder: DataFolder, process: "subprocess.Popen[bytes]") -> ServerInfo:
+    until = time.monotonic() + START_S
+    while time.monotonic() < until:
+        if process.poll() is not None:
+            assert process.stderr is not None
+            said = process.stderr.read().decode(errors="replace").strip().splitlines()
+            raise CommandError(
+                f"No server runs here, and one could not be started: {said[-1] if said else 'no reason'}"
+            )
+        running = folder.running()
+        if running is not None and running.pid == process.pid and running.database_url is not None:
+            return running
+        time.sleep(0.05)
+    raise CommandError("No server runs here, and one that was started did not get ready in time.")
+
+
+def _await_database(folder: DataFolder, running: ServerInfo) -> ServerInfo:
+    until = time.monotonic() + START_S
+    while running.database_url is None and time.monotonic() < until:
+        time.sleep(0.1)
+        running = folder.running() or running
+    return running
+
+
+def _address(info: ServerInfo) -> tuple[str, str]:
+    if info.url is None or info.database_url is None:
+        raise CommandError("The server that runs on this data folder does not get ready.")
+    return info.url, info.database_url
+
+
+@asynccontextmanager
+async def short_lived_key(database_url: str, organization: str) -> AsyncIterator[str]:
+    """An API key of role member for the length of the call; archived afterwards, whatever happened."""
+    database = Database(database_url, pool_size=1)
+    try:
+        async with database.transaction() as session:
+            found = await orgs.find_organization(session, organization)
+            key = await orgs.create_key(session, organization_id=found.id, name="offhook call", role="member")
+            organization_id, key_id = found.id, key.record.id
+        try:
+            yield key.key
+        finally:
+            async with database.transaction() as session:
+                await orgs.archive_key(session, organization_id, key_id, datetime.now(UTC))
+    finally:
+        await database.dispose()
