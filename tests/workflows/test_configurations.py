@@ -1,0 +1,66 @@
+"""Workflow configurations: a wrong value is refused by name, everything else is kept."""
+
+from typing import Any
+
+import pytest
+
+from tests.workflows.conftest import Editor
+
+WRONG: list[tuple[str, Any]] = [
+    ("max_call_duration", 0),
+    ("max_call_duration", 1201),
+    ("max_call_duration", "long"),
+    ("max_call_duration", True),
+    ("max_user_idle_timeout", -1),
+    ("smart_turn_stop_secs", 0),
+    ("turn_start_strategy", "shout"),
+    ("turn_start_min_words", 0),
+    ("provisional_vad_pause_secs", -2),
+    ("turn_stop_strategy", "clap"),
+    ("turn_stop_silence_secs", 9),
+    ("dictionary", ["x"]),
+    ("context_compaction_enabled", "yes"),
+    ("text_chat_inactivity_timeout_seconds", 59),
+    ("text_chat_inactivity_timeout_seconds", 10501),
+    ("ambient_noise_configuration", {"volume": 2}),
+    ("ambient_noise_configuration", "loud"),
+    ("voicemail_detection", {"enabled": "perhaps"}),
+    ("voicemail_detection", {"action": "sing"}),
+    ("external_pbx_field_mappings", [{"context_path": "", "destination_field": "a"}]),
+    ("external_pbx_lead_headers", ["not a header"]),
+    ("models", []),
+    ("model_overrides", "gpt"),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), WRONG)
+async def test_a_wrong_value_is_named(editor: Editor, name: str, value: Any) -> None:
+    workflow_id = (await editor.create())["id"]
+    answer = await editor.put(f"/workflow/{workflow_id}", json={"workflow_configurations": {name: value}})
+    assert answer.status_code == 422
+    assert all(problem["loc"][:3] == ["body", "workflow_configurations", name] for problem in answer.json()["detail"])
+    assert (await editor.fetch(workflow_id))["workflow_configurations"] == {}
+
+
+async def test_right_values_and_further_keys_are_kept(editor: Editor) -> None:
+    sent = {
+        "max_call_duration": 1200,
+        "max_user_idle_timeout": 7.5,
+        "turn_start_strategy": "min_words",
+        "turn_start_min_words": 2,
+        "turn_stop_strategy": "turn_analyzer",
+        "ambient_noise_configuration": {"enabled": True, "volume": 0.3, "file": "cafe"},
+        "voicemail_detection": {"enabled": True, "use_workflow_llm": False},
+        "models": {"llm": {"provider": "openai", "model": "x"}},
+        "house_rule": {"deep": [1, None, "x"]},
+    }
+    workflow_id = (await editor.create())["id"]
+    answer = await editor.put(f"/workflow/{workflow_id}", json={"workflow_configurations": sent})
+    assert answer.json()["workflow_configurations"] == sent
+
+
+async def test_null_means_not_set(editor: Editor) -> None:
+    workflow_id = (await editor.create())["id"]
+    body = {"workflow_configurations": {"max_call_duration": None, "dictionary": "x"}}
+    answer = await editor.put(f"/workflow/{workflow_id}", json=body)
+    assert answer.json()["workflow_configurations"] == {"dictionary": "x"}
