@@ -1,0 +1,204 @@
+"""The rules of the architecture that can be read from the source."""
+
+import ast
+import re
+
+import pytest
+
+from tests.architecture import exceptions
+from tests.architecture.source import TOP, Function, Module, imported, modules, none, source
+
+
+def unexpected(found: list[str], allowed: exceptions.Exceptions) -> list[str]:
+    """What breaks the rule without an exception, and exceptions that are not needed."""
+    unneeded = [f"{name} is excepted and need not be" for name in allowed if name not in found]
+    return [name for name in found if name not in allowed] + unneeded
+
+
+def calls(module: Module, attribute: str) -> list[int]:
+    return [
+        node.lineno
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == attribute
+    ]
+
+
+def test_transactions_are_committed_in_one_place() -> None:
+    found = [
+        f"{module.name}:{line}"
+        for module in source()
+        for line in calls(module, "commit")
+        # The queue's in-memory twin names its own act so.
+        if module.name not in {"src/offhook/kit/db.py", "src/offhook/jobs/memory.py"}
+    ]
+    none(found)
+
+
+def test_services_raise_domain_errors_not_http_exceptions() -> None:
+    found = [
+        module.name
+        for module in source()
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call | ast.Name)
+        if "HTTPException" in ast.dump(node.exc)
+    ]
+    none(found)
+
+
+def test_our_own_code_is_imported_at_the_top() -> None:
+    found = [
+        f"{module.name}:{node.lineno}"
+        for module in source()
+        for function in module.functions()
+        for node in ast.walk(function)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        if any(name.partition(".")[0] == "offhook" for name in imported(node)) or getattr(node, "level", 0)
+    ]
+    none(found)
+
+
+def test_other_domains_insides_are_left_alone() -> None:
+    found = set()
+    for module in source():
+        for node in ast.walk(module.tree):
+            for name in imported(node):
+                match = re.fullmatch(r"offhook\.(\w+)\.(repository|tables)(\.\w+)?", name)
+                if match and match[1] != module.domain:
+                    found.add(module.name)
+    none(unexpected(sorted(found), exceptions.FOREIGN_INSIDES))
+
+
+def is_public(function: Function) -> bool:
+    return not function.name.startswith("_")
+
+
+def takes_organization(function: Function) -> bool:
+    arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+    return any(
+        re.fullmatch(r"org|organization|organization_id|org_id|caller", argument.arg)
+        or (argument.annotation is not None and "Caller" in ast.dump(argument.annotation))
+        for argument in arguments
+    )
+
+
+def test_every_repository_function_takes_the_organisation() -> None:
+    found = [
+        f"{module.name}::{function.name}"
+        for module in source()
+        if module.path.name == "repository.py" or module.path.parent.name == "repository"
+        for function in module.functions()
+        if isinstance(function, ast.AsyncFunctionDef) and is_public(function) and not takes_organization(function)
+    ]
+    none(unexpected(found, exceptions.WITHOUT_ORGANIZATION))
+
+
+ROUTES = {"get", "post", "put", "patch", "delete"}
+
+
+def routes(module: Module) -> list[tuple[Function, ast.Call]]:
+    """Functions behind ``@router.get(…)`` and its like."""
+    return [
+        (function, decorator)
+        for function in module.functions()
+        for decorator in function.decorator_list
+        if isinstance(decorator, ast.Call)
+        and isinstance(decorator.func, ast.Attribute)
+        and decorator.func.attr in ROUTES
+        and isinstance(decorator.func.value, ast.Name)
+        and "router" in decorator.func.value.id
+    ]
+
+
+def test_every_endpoint_says_what_it_answers() -> None:
+    """A plain dict costs five times the CPU of a response model, and shows fields that nobody meant to show."""
+    found = []
+    for module in source():
+        for function, decorator in routes(module):
+            keywords = {keyword.arg for keyword in decorator.keywords}
+            returned = ast.unparse(function.returns) if function.returns else ""
+            answers_itself = bool(re.search(r"Response\b", returned)) or "response_class" in keywords
+            if "response_model" not in keywords and not answers_itself:
+                found.append(f"{module.name}::{function.name}")
+            if "operation_id" not in keywords and "include_in_schema" not in keywords:
+                found.append(f"{module.name}::{function.name} has no operation_id")
+    none(found)
+
+
+def test_modules_with_routes_do_not_speak_to_the_database() -> None:
+    found = [
+        module.name
+        for module in source()
+        if routes(module)
+        for node in ast.walk(module.tree)
+        if any(name.partition(".")[0] in {"sqlalchemy", "asyncpg"} for name in imported(node))
+    ]
+    none(found)
+
+
+def is_broad(handler: ast.ExceptHandler) -> bool:
+    return handler.type is None or ast.unparse(handler.type) in {"Exception", "BaseException"}
+
+
+def raises_again(handler: ast.ExceptHandler) -> bool:
+    """Its last statement is a bare ``raise``: it only cleans up."""
+    last = handler.body[-1]
+    return isinstance(last, ast.Raise) and last.exc is None
+
+
+def test_broad_excepts_clean_up_and_raise_again_or_say_why_on_their_line() -> None:
+    """There are four places for them: the job loop, event dispatch, the media-socket edge, the vendor edge."""
+    found = [
+        f"{module.name}:{handler.lineno}"
+        for module in source()
+        for handler in ast.walk(module.tree)
+        if isinstance(handler, ast.ExceptHandler) and is_broad(handler) and not raises_again(handler)
+        if not re.search(r"# .{15,}", module.text.splitlines()[handler.lineno - 1])
+    ]
+    none(found)
+
+
+@pytest.mark.parametrize("word", ["TODO", "FIXME", "XXX", "NotImplementedError"])
+def test_nothing_is_left_for_later(word: str) -> None:
+    found = [
+        f"{module.name}:{number}"
+        for module in modules(TOP / "src", TOP / "bench", TOP / "migrations")
+        for number, line in enumerate(module.text.splitlines(), 1)
+        if re.search(rf"\b{word}\b", line)
+    ]
+    none(found)
+
+
+def test_modules_say_why_they_exist() -> None:
+    found = [module.name for module in source() if module.text.strip() and not ast.get_docstring(module.tree)]
+    none(found)
+
+
+def test_tests_replace_ports_not_paths() -> None:
+    found = [
+        f"{module.name}:{number}"
+        for module in modules(TOP / "tests")
+        for number, line in enumerate(module.text.splitlines(), 1)
+        if re.search(r"\b(mock\.)?patch\(\s*[\"']|monkeypatch\.setattr\(\s*[\"']", line)
+        and module.path.parent.name != "architecture"
+    ]
+    none(found)
+
+
+def test_no_eval_no_pickle() -> None:
+    found = [
+        f"{module.name}:{node.lineno}"
+        for module in source()
+        for node in ast.walk(module.tree)
+        if (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in {"eval", "exec"})
+        or (isinstance(node, ast.Import | ast.ImportFrom) and {"pickle", "marshal", "shelve"} & set(imported(node)))
+    ]
+    none(found)
+
+
+def test_exceptions_have_a_date_and_a_reason() -> None:
+    for name, value in vars(exceptions).items():
+        if not name.isupper():
+            continue
+        for entry, (date, reason) in value.items():
+            assert re.fullmatch(r"\d{4}-\d\d-\d\d", date), entry
+            assert len(reason) > 10, entry
