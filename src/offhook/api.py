@@ -24,7 +24,7 @@ def create_app(root: Root) -> FastAPI:
         yield
         await stop(root)
 
-    app = FastAPI(lifespan=lifespan)
+    app = FastAPI(lifespan=lifespan, openapi_url=None)  # install_http serves the description, without a CDN's page
     app.state.root = root
     app.include_router(root.api, prefix="/api/v1")
     install_http(app, root, checks={"jobs": partial(jobs.is_healthy, root.db)})

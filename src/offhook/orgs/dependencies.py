@@ -18,7 +18,8 @@ ApiKeyHeader = Annotated[str | None, Header(alias="X-API-Key", description="An A
 
 def client_address(connection: HTTPConnection) -> str | None:
     """The address of the client, as the server sees it behind its trusted proxies."""
-    return connection.client.host if connection.client else None
+    # A trusted proxy may pass anything on; longer than an IPv6 address with its zone is none.
+    return connection.client.host[:64] if connection.client else None
 
 
 def _now(connection: HTTPConnection) -> datetime:

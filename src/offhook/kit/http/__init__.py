@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Protocol
 
 from fastapi import FastAPI
+from starlette.middleware.body_limit import RequestBodyLimitMiddleware
 
 from offhook.kit.db import Database
 from offhook.kit.http import errors, health, openapi
@@ -39,11 +40,11 @@ def install_http(
     ``checks`` are what ``/ready`` asks beside the database and its migrations: a name and a coroutine function that
     answers whether it is well. Bodies are limited to 10 MB; a route that takes more says ``max_body_size=``.
     """
-    app.max_body_size = MAX_BODY_BYTES
     app.router.redirect_slashes = False
     app.router.default = EitherSlash(app.router, WebUi(ui_folder, app.router.default))
     # The last one added is the outermost.
     app.add_middleware(JsonBodies)
+    app.add_middleware(RequestBodyLimitMiddleware, max_body_size=MAX_BODY_BYTES)
     app.add_middleware(HttpEdge)
     errors.install(app)
     health.install(app, root.db, root.settings, checks or {})

@@ -15,6 +15,7 @@ log = structlog.get_logger(__name__)
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_TOO_LARGE = b'{"detail":"The body is too large.","code":"too_large"}'
 _HEADERS = (
     ("x-content-type-options", "nosniff"),
     ("x-frame-options", "DENY"),
@@ -35,12 +36,21 @@ class HttpEdge:
         scope.setdefault("state", {})["request_id"] = request_id
         started, status = time.perf_counter(), 500
         is_api: bool = scope["path"].startswith("/api/")
+        is_plain_refusal = False
 
         async def send_with_headers(message: Message) -> None:
-            nonlocal status
+            nonlocal status, is_plain_refusal
             if message["type"] == "http.response.start":
                 status = message["status"]
-                add_headers(MutableHeaders(scope=message), request_id, is_api=is_api)
+                headers = MutableHeaders(scope=message)
+                add_headers(headers, request_id, is_api=is_api)
+                # The framework's body limit answers in plain text.
+                is_plain_refusal = status == 413 and headers.get("content-type", "").startswith("text/plain")
+                if is_plain_refusal:
+                    headers["content-type"] = "application/json"
+                    headers["content-length"] = str(len(_TOO_LARGE))
+            elif is_plain_refusal:
+                message = {"type": "http.response.body", "body": _TOO_LARGE}
             await send(message)
 
         try:
