@@ -14,7 +14,7 @@ ASK = LlmRequest([Message("user", "hello")])
 
 async def collect(chunks: AsyncIterator[bytes], into: list[bytes]) -> None:
     async for chunk in chunks:
-        into.append(chunk)
+        into += [chunk]
 
 
 def test_an_llm_speaks_its_turns_in_time_and_in_order() -> None:

@@ -1,146 +1,129 @@
-"""The offline voice: espeak-ng in one helper program for all calls of the process."""
+"""The offline voice: espeak-ng, clear rather than pretty, on every machine."""
 
-import asyncio
-import ctypes.util
-import importlib.util
-import itertools
 import json
-from collections.abc import AsyncIterator
-from pathlib import Path
-from typing import Any, Final
+import re
+import subprocess
+import unicodedata
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
+from typing import IO, Final
 
 import numpy as np
 import soxr
 
-from offhook.helpers import espeak
 from offhook.kit.audio import Samples
 from offhook.models.ports import ModelError, ModelRef
-from offhook.models.providers.builtin.helper import HelperProgram
+from offhook.models.providers.builtin import tts_helper as wire
+from offhook.models.providers.builtin.speech_program import COMMAND, SAMPLE_RATE, SpeechProgram, program_died
 
-# espeak-ng's default is 175 words a minute; a little slower is clearer on a telephone.
+DEFAULT_VOICE: Final = "en-us"
+# Slower than espeak-ng's 175: measured over a telephone band, the words stay apart.
 WORDS_PER_MINUTE: Final = 165
-PITCH: Final = 45
-START_S: Final = 5.0
-MAX_TEXT: Final = 4000
+# espeak-ng ends a sentence without a pause; people leave one.
+SENTENCE_PAUSE: Final = bytes(2 * int(0.12 * SAMPLE_RATE))
+MAX_PIECE: Final = 300
+_VOICE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_+-]{1,39}")
+# Emphasis hugs its words and vanishes; other markup separates words.
+_EMPHASIS: Final = re.compile(r"[*`]+|(?<![^\W_])_+|_+(?![^\W_])")
+_MARKUP: Final = re.compile(r"[_#~|<>\[\]{}\\^]+")
+_SPOKEN_CATEGORIES: Final = frozenset("LNPZM")
 
 
-def find_espeak() -> tuple[str, str | None] | None:
-    """(library, data folder) of the wheel, else of the system (data None = its own default); None = neither."""
-    spec = importlib.util.find_spec("espeakng_loader")
-    for folder in (spec.submodule_search_locations or []) if spec else []:
-        library, data = Path(folder) / "libespeak-ng.so", Path(folder) / "espeak-ng-data"
-        if library.is_file() and data.is_dir():
-            return str(library), str(data)
-    system = ctypes.util.find_library("espeak-ng")
-    return (system, None) if system else None
-
-
-class EspeakEngine:
-    """The helper program and everybody who waits for it. ``sample_rate`` is 22,050 Hz, as all of its voices."""
-
-    sample_rate: Final = 22050
-
-    def __init__(self) -> None:
-        self._channels = itertools.count(1)
-        self._waiting: dict[int, asyncio.Queue[tuple[int, bytes]]] = {}
-        self._program: HelperProgram | None = None
-        self._ready = asyncio.Event()
-
-    async def start(self) -> None:
-        """Start the program; ModelError when espeak-ng is missing or does not come up."""
-        if self._program is None:
-            found = find_espeak()
-            if found is None:
-                raise ModelError("tts_missing", "espeak-ng is not installed.", retryable=False)
-            self._program = HelperProgram(
-                "offhook.helpers.espeak", [found[0], found[1] or ""], on_frame=self._on_frame, on_death=self._on_death
-            )
-        try:
-            async with asyncio.timeout(START_S):
-                await self._program.ensure()
-                await self._ready.wait()
-        except (OSError, TimeoutError) as error:
-            self._program.kill()
-            raise ModelError("tts_unavailable", f"The offline voice does not start: {error}", retryable=True) from error
-
-    def _on_frame(self, channel: int, kind: int, payload: bytes) -> None:
-        if kind == espeak.READY:
-            self._ready.set()
-        elif (queue := self._waiting.get(channel)) is not None:
-            queue.put_nowait((kind, payload))
-
-    def _on_death(self) -> None:
-        self._ready.clear()
-        for queue in self._waiting.values():
-            queue.put_nowait((espeak.FAILED, b"the voice program ended"))
-
-    async def stream(self, kind: int, payload: bytes) -> AsyncIterator[tuple[int, bytes]]:
-        """Frames that answer one order, up to DONE or IPA; closing the iterator cancels the order."""
-        await self.start()
-        assert self._program is not None
-        channel = next(self._channels) & 0xFFFFFFFF
-        queue: asyncio.Queue[tuple[int, bytes]] = asyncio.Queue()
-        self._waiting[channel] = queue
-        is_done = False
-        try:
-            self._program.send(channel, kind, payload)
-            while not is_done:
-                answer, data = await queue.get()
-                is_done = answer != espeak.AUDIO
-                if answer == espeak.FAILED:
-                    raise ModelError("tts_failed", f"The offline voice failed: {data.decode()}", retryable=True)
-                yield answer, data
-        finally:
-            del self._waiting[channel]
-            if not is_done:
-                self._program.send(channel, espeak.CANCEL)
-
-    async def phonemes(self, words: list[str]) -> list[str]:
-        """How words sound, as IPA."""
-        async for _, data in self.stream(espeak.PHONEMES, "\n".join(words).encode()):
-            return data.decode().split("\n")
-        return []
-
-    async def close(self) -> None:
-        if self._program is not None:
-            self._program.kill()
-            self._ready.clear()
-
-
-class BuiltinTts:
-    """Implements Tts. ``voice`` is an espeak-ng voice name such as ``en-us`` or ``en-us+f3``."""
-
-    sample_rate = EspeakEngine.sample_rate
-
-    def __init__(
-        self, engine: EspeakEngine, *, voice: str = "en-us", rate: int = WORDS_PER_MINUTE, pitch: int = PITCH
-    ) -> None:
-        self._engine = engine
-        self._voice = voice
-        self._rate = rate
-        self._pitch = pitch
-        self.ref = ModelRef("tts", "builtin", "espeak-ng")
-
-    async def speak(self, text: str) -> AsyncIterator[bytes]:
-        order: dict[str, Any] = {
-            "text": speakable(text),
-            "voice": self._voice,
-            "rate": self._rate,
-            "pitch": self._pitch,
-        }
-        async for kind, data in self._engine.stream(espeak.SPEAK, json.dumps(order).encode()):
-            if kind == espeak.AUDIO:
-                yield data
-
-    async def synthesize(self, text: str, *, sample_rate: int) -> Samples:
-        """A whole sentence at once, resampled (simulated phones, load tests)."""
-        pcm = b"".join([chunk async for chunk in self.speak(text)])
-        samples = np.frombuffer(pcm, "<i2")
-        resampled: Samples = soxr.resample(samples, self.sample_rate, sample_rate, quality="HQ")
-        return resampled
+def is_voice(name: str) -> bool:
+    """Whether this can be a voice's name, e.g. ``en-us``, ``en-gb+f3``."""
+    return _VOICE.fullmatch(name) is not None
 
 
 def speakable(text: str) -> str:
-    """Text without what a voice would stumble over: markup, control characters, endless length."""
-    cleaned = "".join(" " if ord(c) < 32 or c in "*_#`<>|[]{}" else c for c in text[:MAX_TEXT])
-    return " ".join(cleaned.split())
+    """What is left to say of a text: no markup, control characters or emoji; empty when there are no words."""
+    kept = (
+        c if unicodedata.category(c)[0] in _SPOKEN_CATEGORIES or unicodedata.category(c) in ("Sc", "Sm") else " "
+        for c in _MARKUP.sub(" ", _EMPHASIS.sub("", text))
+    )
+    clean = " ".join("".join(kept).split())
+    return clean if any(c.isalnum() for c in clean) else ""
+
+
+def pieces(text: str) -> Iterator[str]:
+    """Cut a long text at sentence ends or spaces, so that calls which share the program take turns."""
+    while len(text) > MAX_PIECE:
+        window = text[:MAX_PIECE]
+        ends = [match.end() for match in re.finditer(r"[.!?;:,](?=\s)", window)]
+        at = ends[-1] if ends else (window.rfind(" ") if " " in window[1:] else MAX_PIECE)
+        yield text[:at].strip()
+        text = text[at:].strip()
+    if text:
+        yield text
+
+
+class BuiltinTts:
+    """Implements Tts. ``speed`` 1.0 is 165 words a minute."""
+
+    def __init__(self, program: SpeechProgram, *, voice: str = DEFAULT_VOICE, speed: float = 1.0) -> None:
+        self._program = program
+        self._voice = voice
+        self._wpm = min(max(round(WORDS_PER_MINUTE * speed), 80), 400)
+
+    @property
+    def ref(self) -> ModelRef:
+        return ModelRef("tts", "builtin", "espeak-ng")
+
+    @property
+    def voice(self) -> str:
+        return self._voice
+
+    @property
+    def sample_rate(self) -> int:
+        return SAMPLE_RATE
+
+    async def speak(self, text: str) -> AsyncGenerator[bytes, None]:
+        for piece in pieces(speakable(text)):
+            async with aclosing(self._program.speak(piece, voice=self._voice, wpm=self._wpm)) as chunks:
+                async for chunk in chunks:
+                    yield chunk
+            if piece[-1] in ".!?":
+                yield SENTENCE_PAUSE
+
+    async def synthesize(self, text: str, *, sample_rate: int = SAMPLE_RATE) -> Samples:
+        """The whole text as int16 samples."""
+        async with aclosing(self.speak(text)) as chunks:
+            return resampled(b"".join([chunk async for chunk in chunks]), sample_rate)
+
+
+def resampled(pcm: bytes, sample_rate: int) -> Samples:
+    samples = np.frombuffer(pcm, "<i2").astype(np.int16)
+    if sample_rate == SAMPLE_RATE:
+        return samples
+    result: Samples = soxr.resample(samples, SAMPLE_RATE, sample_rate)
+    return result
+
+
+def synthesize(text: str, *, voice: str = DEFAULT_VOICE, sample_rate: int = SAMPLE_RATE, speed: float = 1.0) -> Samples:
+    """Blocking, for scripts and benchmarks: starts a program for this one text. int16 samples; ModelError."""
+    texts = list(pieces(speakable(text)))
+    program = subprocess.Popen(  # noqa: S603 - our own interpreter and file
+        COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    with program:
+        assert program.stdin is not None
+        assert program.stdout is not None
+        for index, piece in enumerate(texts, 1):
+            body = json.dumps({"text": piece, "voice": voice, "wpm": round(WORDS_PER_MINUTE * speed)}).encode()
+            program.stdin.write(wire.HEADER.pack(index, wire.SPEAK, len(body)) + body)
+        program.stdin.write(wire.HEADER.pack(0, wire.STOP, 0))
+        program.stdin.flush()
+        return resampled(b"".join(_audio(program.stdout)), sample_rate)
+
+
+def _audio(source: IO[bytes]) -> Iterator[bytes]:
+    is_first = True
+    while header := source.read(wire.HEADER.size):
+        _, kind, length = wire.HEADER.unpack(header)
+        payload = source.read(length)
+        if kind == wire.ERROR:
+            raise ModelError("tts_unavailable", payload.decode("utf-8", "replace"), retryable=False)
+        if kind == wire.PCM:
+            yield payload
+        is_first = False
+    if is_first:
+        raise program_died("The speech program ended while it started.")
