@@ -9,7 +9,7 @@ import base64
 import os
 import struct
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, cast
 from urllib.parse import urlsplit
 
 from offhook.kit.audio import MULAW_8K
@@ -76,8 +76,7 @@ class Caller(asyncio.Protocol):
     # -- the socket -----------------------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = transport = cast(asyncio.Transport, transport)  # uvloop's is one by shape only
         key = base64.b64encode(os.urandom(16)).decode()
         transport.write(
             f"GET {self._parts.path} HTTP/1.1\r\nHost: {self._parts.netloc}\r\nUpgrade: websocket\r\n"

@@ -3,7 +3,7 @@
 import time
 
 from offhook.voice import events
-from tests.fakes.scripted import Reply, says, takes
+from tests.fakes.scripted import Hearing, Reply, ScriptedLlm, ScriptedStt, says, takes
 from tests.voice.phone import Call, agent_graph, edge, node, simple_agent
 
 
@@ -58,8 +58,6 @@ class TestATurn:
         assert once() == once()
 
     def test_a_vendor_with_endpointing_decides_the_turn_itself(self) -> None:
-        from tests.fakes.scripted import Hearing, ScriptedStt
-
         hearing = Hearing()
         call = Call(simple_agent(), [says("Sure.")], hearing=hearing, stts=[ScriptedStt(hearing, has_endpointing=True)])
         call.says("Book a table", at=3).hangs_up(at=8).run()
@@ -125,8 +123,6 @@ class TestEdges:
 class TestVariables:
     def test_are_extracted_when_the_node_is_left_and_fill_later_prompts(self) -> None:
         graph = simple_agent(extraction_enabled=True, extraction_variables=[{"name": "city", "type": "string"}])
-        from tests.fakes.scripted import ScriptedLlm
-
         llm = ScriptedLlm([says("Where to?"), takes("done")], extracts='{"city": "Oslo"}')
         call = Call(graph, llms=[llm]).says("A flight", at=3).says("To Oslo", at=8).run()
 

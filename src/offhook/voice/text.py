@@ -34,7 +34,7 @@ class TextSession:
         self._t0 = self._loop.time() - elapsed_s
         self._sink = sink
         self._phrases = agent.config.phrases
-        self._usage = UsageCounter()
+        self._usage = UsageCounter(state.get("usage") if state is not None else None)
         self._conversation = Conversation(
             graph=agent.graph,
             llm=LlmChain(models.llm, emit=self._emit, usage=self._usage, stall_s=agent.config.give_up_after_s),
@@ -57,7 +57,7 @@ class TextSession:
 
     def snapshot(self) -> dict[str, Any]:
         """Plain JSON that another session can start from."""
-        return self._conversation.snapshot()
+        return {**self._conversation.snapshot(), "usage": self._usage.as_dict()}
 
     async def start(self) -> list[str]:
         """The agent's first messages."""
@@ -108,6 +108,8 @@ class TextSession:
             self._emit(events.AGENT_SAID, said)
         if self._conversation.is_over:
             await self.end(reason)
+        else:
+            self._emit(events.USAGE_COUNTED, self._usage.as_dict())
         return messages
 
     def _since_start(self) -> float:

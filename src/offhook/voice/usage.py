@@ -1,16 +1,24 @@
 """Counts what a conversation used of each model, in the shape of the ``usage_counted`` event."""
 
 from collections import defaultdict
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final, Literal
 
 from offhook.models.ports import LlmUsage, ModelRef
+
+_KINDS: Final[tuple[Literal["llm", "tts", "stt"], ...]] = ("llm", "tts", "stt")
 
 
 class UsageCounter:
     """Tokens and calls of LLMs, characters of TTS, seconds of STT; per provider and model."""
 
-    def __init__(self) -> None:
+    def __init__(self, before: Mapping[str, Any] | None = None) -> None:
+        """``before`` is what :meth:`as_dict` returned in an earlier process of the same conversation."""
         self._counts: dict[ModelRef, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+        for kind in _KINDS:
+            for entry in (before or {}).get(kind, ()):
+                counts = self._counts[ModelRef(kind, entry["provider"], entry["model"])]
+                counts.update({name: value for name, value in entry.items() if name not in ("provider", "model")})
 
     def llm(self, ref: ModelRef, usage: LlmUsage) -> None:
         counts = self._counts[ref]
@@ -27,7 +35,7 @@ class UsageCounter:
         self._counts[ref]["seconds"] += seconds
 
     def as_dict(self) -> dict[str, Any]:
-        result: dict[str, list[dict[str, Any]]] = {"llm": [], "tts": [], "stt": []}
+        result: dict[str, list[dict[str, Any]]] = {kind: [] for kind in _KINDS}
         for ref, counts in self._counts.items():
             numbers = {name: round(value, 1) if name == "seconds" else int(value) for name, value in counts.items()}
             result[ref.kind].append({"provider": ref.provider, "model": ref.model, **numbers})

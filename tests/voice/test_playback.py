@@ -1,0 +1,111 @@
+"""Pacing, marks and what was heard, on virtual time."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+from offhook.voice.playback import LEAD_FRAMES, Playback
+from tests.fakes.clock import run_virtual
+from tests.fakes.voice import KeptLeg
+
+SECOND = b"\x10" * 8000
+
+
+def on_a_line(talk: Any) -> KeptLeg:
+    leg = KeptLeg()
+
+    async def run() -> None:
+        playback = Playback(leg, None, asyncio.get_running_loop().time())
+        leg.on_mark = playback.mark_returned
+        await talk(playback)
+
+    work: Coroutine[Any, Any, None] = run()
+    run_virtual(work)
+    return leg
+
+
+def test_frames_leave_every_20_ms_after_the_lead() -> None:
+    async def talk(playback: Playback) -> None:
+        sentence = playback.begin("a second")
+        playback.push(sentence, SECOND)
+        playback.complete(sentence)
+        await playback.wait_played()
+
+    leg = on_a_line(talk)
+    assert len(leg.frames) == 50
+    assert all(len(frame) == 160 for _, frame in leg.frames)
+    times = [at for at, _ in leg.frames]
+    gaps = [round(b - a, 3) for a, b in zip(times[LEAD_FRAMES:], times[LEAD_FRAMES + 1 :], strict=False)]
+    assert set(gaps) == {0.02}
+
+
+def test_waiting_until_it_was_played_takes_as_long_as_the_audio() -> None:
+    async def talk(playback: Playback) -> None:
+        began = asyncio.get_running_loop().time()
+        for text in ("one", "two"):
+            sentence = playback.begin(text)
+            playback.push(sentence, SECOND)
+            playback.complete(sentence)
+        await playback.wait_played()
+        assert 1.99 <= asyncio.get_running_loop().time() - began <= 2.1
+
+    on_a_line(talk)
+
+
+def test_clear_drops_what_waits_and_a_late_push_is_ignored() -> None:
+    async def talk(playback: Playback) -> None:
+        sentence = playback.begin("two seconds")
+        playback.push(sentence, SECOND * 2)
+        await asyncio.sleep(0.5)
+        dropped = playback.clear()
+        assert 1400 <= dropped <= 1520
+        playback.push(sentence, SECOND)
+        await asyncio.sleep(1)
+        assert not playback.is_audible
+
+    leg = on_a_line(talk)
+    assert len(leg.frames) <= 28
+    assert len(leg.clears) == 1
+
+
+def test_what_was_heard_is_cut_at_a_word() -> None:
+    async def talk(playback: Playback) -> None:
+        loop = asyncio.get_running_loop()
+        text = "one two three four five six seven eight nine ten"
+        sentence = playback.begin(text)
+        playback.push(sentence, SECOND * 2)
+        playback.complete(sentence)
+        await asyncio.sleep(1)
+        heard = sentence.heard(loop.time(), playback.bytes_per_s)
+        assert text.startswith(heard)
+        assert heard.split()[-1] in text.split()
+        assert 4 <= len(heard.split()) <= 6
+        await playback.wait_played()
+        assert sentence.heard(loop.time(), playback.bytes_per_s) == text
+
+    on_a_line(talk)
+
+
+def test_a_slow_synthesis_goes_on_without_skipping() -> None:
+    async def talk(playback: Playback) -> None:
+        sentence = playback.begin("slow")
+        for _ in range(5):
+            playback.push(sentence, SECOND[:1600])
+            await asyncio.sleep(0.5)
+        playback.complete(sentence)
+        await playback.wait_played()
+
+    leg = on_a_line(talk)
+    assert len(leg.frames) == 50
+
+
+def test_a_last_piece_of_a_frame_is_filled_with_silence() -> None:
+    async def talk(playback: Playback) -> None:
+        sentence = playback.begin("short")
+        playback.push(sentence, b"\x10" * 200)
+        playback.complete(sentence)
+        await playback.wait_played()
+
+    leg = on_a_line(talk)
+    assert [len(frame) for _, frame in leg.frames] == [160, 160]
+    assert leg.frames[1][1].endswith(b"\xff" * 120)

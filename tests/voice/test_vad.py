@@ -1,0 +1,80 @@
+"""The real Silero model on synthetic signals, and the detector on top of it."""
+
+import asyncio
+
+import numpy as np
+
+from offhook.voice.speech_detector import SpeechDetector
+from offhook.voice.vad_silero import WINDOW, SileroVad
+
+
+def test_hiss_and_silence_are_not_speech_and_every_window_is_answered() -> None:
+    async def listen() -> None:
+        engine = SileroVad()
+        heard: list[float] = []
+        stream = engine.open(lambda probability, window_s: heard.append(probability))
+        hiss = np.random.default_rng(1).integers(-300, 300, WINDOW * 30).astype(np.int16)
+        for at in range(0, hiss.size, 160):
+            stream.push(hiss[at : at + 160])
+        stream.push(np.zeros(WINDOW * 10, np.int16))
+        await asyncio.sleep(0.1)
+        assert len(heard) == 40
+        assert max(heard) < 0.5
+        stream.close()
+
+    asyncio.run(listen())
+
+
+def test_calls_in_one_batch_do_not_hear_each_other() -> None:
+    async def alone_and_together() -> None:
+        rng = np.random.default_rng(2)
+        signals = [(rng.standard_normal(WINDOW * 20) * level).astype(np.int16) for level in (200, 2000, 6000)]
+
+        async def probabilities(engine: SileroVad, chosen: list[int]) -> list[list[float]]:
+            heard: list[list[float]] = [[] for _ in chosen]
+            streams = [engine.open(lambda p, w, to=to: to.append(p)) for to in heard]
+            for at in range(0, WINDOW * 20, WINDOW):
+                for stream, index in zip(streams, chosen, strict=True):
+                    stream.push(signals[index][at : at + WINDOW])
+                await asyncio.sleep(0.025)
+            for stream in streams:
+                stream.close()
+            return heard
+
+        together = await probabilities(SileroVad(), [0, 1, 2])
+        for index in range(3):
+            (alone,) = await probabilities(SileroVad(), [index])
+            assert np.allclose(alone, together[index], atol=1e-4)
+
+    asyncio.run(alone_and_together())
+
+
+class TestDetector:
+    def hear(self, probabilities: list[float]) -> list[str]:
+        log: list[str] = []
+        clock = iter(range(1000))
+        detector = SpeechDetector(
+            now=lambda: next(clock) * 0.032,
+            start_probability=0.5,
+            stop_probability=0.35,
+            stop_after_s=0.3,
+            on_start=lambda: log.append("start"),
+            on_stop=lambda: log.append("stop"),
+            on_window=lambda: None,
+        )
+        for probability in probabilities:
+            detector(probability, 0.032)
+        return log
+
+    def test_one_loud_window_is_a_click(self) -> None:
+        assert self.hear([0, 0.9, 0, 0.9, 0]) == []
+
+    def test_speech_starts_with_the_second_window_and_ends_after_the_pause(self) -> None:
+        assert self.hear([0.9] * 5 + [0.1] * 10) == ["start", "stop"]
+
+    def test_a_short_pause_does_not_end_it(self) -> None:
+        assert self.hear([0.9] * 5 + [0.1] * 6 + [0.9] * 3) == ["start"]
+
+    def test_between_the_thresholds_nothing_changes(self) -> None:
+        assert self.hear([0.45] * 10) == []
+        assert self.hear([0.9] * 3 + [0.45] * 30) == ["start"]
