@@ -1,0 +1,232 @@
+"""The sweeper: a run whose worker died ends once, rightly, and no living run is ended."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import update
+
+from offhook.bootstrap import build_root
+from offhook.kit.audio import MULAW_8K
+from offhook.root import Root
+from offhook.runs import RunFinished, Sweeper, event_store, leases, service
+from offhook.runs.recording import Recordings, WavRecorder
+from offhook.runs.tables import Run
+from offhook.runs.writer import EventWriter
+from offhook.settings import Settings
+from offhook.voice.events import NODE_ENTERED, TURN_TIMED, VARIABLES_EXTRACTED, VoiceEvent
+from tests.fakes.clock import SetClock
+from tests.runs.conftest import MakeRun
+from tests.runs.test_recording import channels
+
+LEASE_S = 10.0
+GRACE_S = 3.0
+
+
+def make_sweeper(root: Root, clock: SetClock) -> Sweeper:
+    return Sweeper(db=root.db, storage=root.storage, events=root.events, clock=clock, lease_s=LEASE_S, grace_s=GRACE_S)
+
+
+@pytest.fixture
+def clock() -> SetClock:
+    return SetClock(datetime.now(UTC))
+
+
+@pytest.fixture
+def sweeper(root: Root, clock: SetClock) -> Sweeper:
+    return make_sweeper(root, clock)
+
+
+@pytest.fixture
+def published(root: Root) -> list[RunFinished]:
+    seen: list[RunFinished] = []
+
+    async def keep(event: RunFinished) -> None:
+        seen.append(event)
+
+    root.events.subscribe(RunFinished, keep)
+    return seen
+
+
+@pytest.fixture
+async def carried(root: Root, run: Run, clock: SetClock) -> Run:
+    """A run that a worker took now."""
+    until = clock.now() + timedelta(seconds=LEASE_S)
+    async with root.db.transaction() as session:
+        taken = await leases.take(session, run.id, worker_id="w1", now=clock.now(), until=until)
+    assert taken is not None
+    return taken
+
+
+async def reload(root: Root, run: Run) -> Run:
+    async with root.db.transaction() as session:
+        return await service.get(session, run.organization_id, run.id)
+
+
+async def renew(root: Root, run: Run, clock: SetClock, worker_id: str = "w1") -> set[int]:
+    async with root.db.transaction() as session:
+        until = clock.now() + timedelta(seconds=LEASE_S)
+        return await leases.renew(session, [run.id], worker_id=worker_id, until=until)
+
+
+async def sweep_for(sweeper: Sweeper, clock: SetClock, seconds: float) -> list[int]:
+    """Sweep every second, as the job does."""
+    ended = []
+    for _ in range(int(seconds)):
+        clock.advance(1)
+        ended += await sweeper.sweep()
+    return ended
+
+
+async def test_a_living_run_is_left_alone(root: Root, carried: Run, sweeper: Sweeper, clock: SetClock) -> None:
+    for _ in range(20):
+        assert await sweep_for(sweeper, clock, 3) == []
+        assert await renew(root, carried, clock) == {carried.id}
+    assert (await reload(root, carried)).status == "in_progress"
+
+
+async def test_a_run_whose_worker_died_fails_with_what_is_known_of_it(
+    root: Root, carried: Run, sweeper: Sweeper, clock: SetClock, published: list[RunFinished]
+) -> None:
+    writer = EventWriter(root.db)
+    sink = writer.sink(carried.id)
+    sink.emit(VoiceEvent(NODE_ENTERED, 0.1, {"node_id": "start", "name": "Greeting"}))
+    sink.emit(VoiceEvent(TURN_TIMED, 4.0, {"response_ms": 500}))
+    sink.emit(VoiceEvent(VARIABLES_EXTRACTED, 5.0, {"values": {"name": "Ada"}}))
+    await writer.flush()
+    assert await sweep_for(sweeper, clock, LEASE_S + GRACE_S + 2) == [carried.id]
+    run = await reload(root, carried)
+    assert (run.status, run.end_reason, run.outcome) == ("failed", "worker_lost", "answered")
+    assert run.latency == {"p50_ms": 500, "p95_ms": 500, "turns": 1}
+    assert run.gathered_context["name"] == "Ada"
+    assert run.ended_at is not None
+    assert run.ended_at - carried.created_at < timedelta(seconds=5), "ended when it was last heard of"
+    assert (run.worker_id, run.lease_until) == (None, None)
+    assert [(event.run_id, event.end_reason) for event in published] == [(run.id, "worker_lost")]
+    assert await sweep_for(sweeper, clock, 5) == []
+
+
+async def test_two_sweepers_end_a_run_once(
+    root: Root, carried: Run, clock: SetClock, database_url: str, settings: Settings, published: list[RunFinished]
+) -> None:
+    second = build_root(settings, database_url)
+    second.events = root.events
+    sweepers = [make_sweeper(root, clock), make_sweeper(second, clock)]
+    ended: list[int] = []
+    for _ in range(16):
+        clock.advance(1)
+        for result in await asyncio.gather(*(sweeper.sweep() for sweeper in sweepers)):
+            ended += result
+    assert ended == [carried.id]
+    assert len(published) == 1
+    await second.db.dispose()
+
+
+async def test_after_an_outage_the_workers_have_time_to_renew(
+    root: Root, carried: Run, sweeper: Sweeper, clock: SetClock
+) -> None:
+    clock.advance(60)  # nobody could write, nobody swept
+    assert await sweeper.sweep() == []
+    clock.advance(1)
+    assert await renew(root, carried, clock) == {carried.id}
+    assert await sweep_for(sweeper, clock, 8) == []
+
+
+async def test_a_server_that_starts_believes_at_first_sight(
+    root: Root, carried: Run, sweeper: Sweeper, clock: SetClock
+) -> None:
+    clock.advance(LEASE_S + 1)
+    assert await sweeper.sweep(trusting=True) == [carried.id]
+
+
+async def test_a_worker_that_wakes_up_late_is_told_that_its_run_is_gone(
+    root: Root, carried: Run, sweeper: Sweeper, clock: SetClock
+) -> None:
+    clock.advance(LEASE_S + 1)
+    await sweeper.sweep(trusting=True)
+    assert await renew(root, carried, clock) == set()
+
+
+async def test_the_recording_of_a_killed_process_is_repaired(
+    root: Root, carried: Run, sweeper: Sweeper, clock: SetClock
+) -> None:
+    key = f"recordings/{carried.organization_id}/{carried.id}.wav"
+    path: Path = root.storage.path(key)
+    recorder = WavRecorder(path, MULAW_8K, Recordings(), 0)
+    for i in range(50):
+        recorder.caller(i * 0.02, MULAW_8K.silence)
+    recorder.flush()
+    with path.open("ab") as file:
+        file.write(b"\0" * 4001)
+    async with root.db.transaction() as session:
+        await session.execute(update(Run).where(Run.id == carried.id).values(recording_key=key))
+    written = len(channels(path)[1])
+    clock.advance(LEASE_S + 1)
+    await sweeper.sweep(trusting=True)
+    assert len(channels(path)[1]) == written + 1000
+
+
+async def test_a_worker_that_died_after_the_carriers_last_word_keeps_that_word(
+    root: Root, carried: Run, sweeper: Sweeper, clock: SetClock
+) -> None:
+    async with root.db.transaction() as session:
+        assert await service.apply_status(
+            session, carried.organization_id, carried.id, "completed", at=clock.now() + timedelta(seconds=5)
+        )
+    assert (await reload(root, carried)).outcome is None, "the live call says how it went"
+    clock.advance(LEASE_S + 1)
+    await sweeper.sweep(trusting=True)
+    run = await reload(root, carried)
+    assert (run.status, run.outcome, run.end_reason, run.lease_until) == ("completed", "answered", None, None)
+    assert float(run.duration or 0) == pytest.approx(5, abs=0.01)
+
+
+@pytest.mark.parametrize("status", [None, "ringing", "in_progress"])
+async def test_a_run_that_nobody_ever_connected_fails_after_five_minutes(
+    root: Root, run: Run, sweeper: Sweeper, clock: SetClock, published: list[RunFinished], status: str | None
+) -> None:
+    if status is not None:
+        async with root.db.transaction() as session:
+            await service.apply_status(session, run.organization_id, run.id, status)
+    clock.advance(290)
+    assert await sweeper.sweep() == []
+    clock.advance(20)
+    assert await sweeper.sweep() == [run.id]
+    swept = await reload(root, run)
+    assert (swept.status, swept.end_reason) == ("failed", "never_connected")
+    assert [event.end_reason for event in published] == ["never_connected"]
+
+
+async def test_an_abandoned_chat_is_completed(root: Root, make_run: MakeRun, sweeper: Sweeper, clock: SetClock) -> None:
+    chat = await make_run(mode="textchat", direction="inbound")
+    async with root.db.transaction() as session:
+        await session.execute(
+            update(Run)
+            .where(Run.id == chat.id)
+            .values(status="in_progress", answered_at=clock.now(), lease_until=clock.now() + timedelta(hours=1))
+        )
+    clock.advance(3500)
+    assert await sweeper.sweep(trusting=True) == []
+    clock.advance(200)
+    assert await sweeper.sweep(trusting=True) == [chat.id]
+    ended = await reload(root, chat)
+    assert (ended.status, ended.outcome, ended.end_reason) == ("completed", "answered", "idle")
+
+
+async def test_a_swept_run_says_so_in_its_events(root: Root, carried: Run, sweeper: Sweeper, clock: SetClock) -> None:
+    clock.advance(LEASE_S + 1)
+    await sweeper.sweep(trusting=True)
+    async with root.db.transaction() as session:
+        events = await event_store.read(session, carried.organization_id, carried.id)
+    assert [(event["type"], event["data"]) for event in events] == [("run_swept", {"end_reason": "worker_lost"})]
+
+
+async def test_only_one_worker_gets_a_run(root: Root, run: Run, clock: SetClock) -> None:
+    async def take(worker_id: str) -> Run | None:
+        async with root.db.transaction() as session:
+            until = clock.now() + timedelta(seconds=LEASE_S)
+            return await leases.take(session, run.id, worker_id=worker_id, now=clock.now(), until=until)
+
+    taken = await asyncio.gather(*(take(f"w{i}") for i in range(6)))
+    assert sum(run is not None for run in taken) == 1
