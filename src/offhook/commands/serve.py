@@ -22,6 +22,7 @@ from offhook.kit.http_server import listening
 from offhook.kit.tasks import cancel
 from offhook.orgs import service as orgs
 from offhook.settings import Settings
+from offhook.workflows.demo import ensure_demo
 
 # Two starts at once: the first look of another command at the lock must not stop a server.
 LOCK_WAIT_S = 0.3
@@ -60,6 +61,7 @@ async def _run(settings: Settings, url: str, bound: socket, *, with_worker: bool
         await migrations.upgrade(root.db, typer.echo)
         async with root.db.transaction() as session:
             first = await orgs.first_start(session, settings)
+            await ensure_demo(session, first.organization_id, created_by=None)
         if with_worker:
             worker = asyncio.create_task(_worker(url).run())
         await run_api(root, bound, lambda: _say_ready(settings, first.link_token))

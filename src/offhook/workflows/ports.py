@@ -1,10 +1,13 @@
 """What this domain asks of domains above it; they provide it to the root."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import Protocol
 
 from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.workflows.tool_facts import ToolFacts
+
+__all__ = ["NoRuns", "NoTools", "RunCounter", "ToolCatalogue", "ToolFacts"]
 
 
 class RunCounter(Protocol):
@@ -20,17 +23,6 @@ class NoRuns:
 
     async def count(self, session: AsyncSession, organization_id: int, workflow_ids: Collection[int]) -> dict[int, int]:
         return {}
-
-
-@dataclass(frozen=True, slots=True)
-class ToolFacts:
-    """What validation must know of a custom tool. ``timeout_s`` is None when the tool may wait for ever."""
-
-    name: str
-    timeout_s: float | None = None
-    is_transfer: bool = False
-    has_fallback: bool = False
-    ends_call: bool = False
 
 
 class ToolCatalogue(Protocol):

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from offhook.workflows.graph import Graph, parse_graph
-from offhook.workflows.ports import ToolFacts
+from offhook.workflows.tool_facts import ToolFacts
 from offhook.workflows.validation.connections import check_degrees, check_instances, check_transitions
 from offhook.workflows.validation.flow import flow_warnings
 from offhook.workflows.validation.issues import Issue, Report

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from offhook.workflows.graph import Graph, Node
 from offhook.workflows.nodes import KINDS
-from offhook.workflows.ports import ToolFacts
+from offhook.workflows.tool_facts import ToolFacts
 from offhook.workflows.validation.issues import Issue
 
 

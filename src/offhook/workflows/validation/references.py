@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
 from offhook.workflows.graph import Graph
-from offhook.workflows.ports import ToolFacts
 from offhook.workflows.template import variables
+from offhook.workflows.tool_facts import ToolFacts
 from offhook.workflows.validation.issues import Issue
 
 # What every run has by itself, whoever started it.
