@@ -1,10 +1,14 @@
 /** An agent's graph as a map, with what happens at one node below it; the live node of a call is lit. */
 
 import { Text } from "@mantine/core";
-import { useMemo, useState } from "react";
+import { useElementSize } from "@mantine/hooks";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { type GraphEdge, type GraphNode, edgesOf, kindName, nodesOf } from "./graph";
 import classes from "./flow_panel.module.css";
 import { NODE_HEIGHT, NODE_WIDTH, layout } from "./layout";
+
+/** Below this scale names cannot be read: a wider map scrolls. */
+const SMALLEST = 0.72;
 
 interface FlowPanelProps {
   definition: unknown;
@@ -43,33 +47,38 @@ interface FlowMapProps {
 
 function FlowMap({ nodes, edges, shownId, liveNodeId, onChoose }: FlowMapProps) {
   const map = useMemo(() => layout(nodes, edges), [nodes, edges]);
+  const { ref, width } = useElementSize<HTMLDivElement>();
+  const scale = width > 0 ? Math.min(1, Math.max(SMALLEST, width / map.width)) : 1;
+  const live = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (ref.current && live.current) reveal(ref.current, live.current);
+  }, [ref, liveNodeId]);
   return (
-    <div className={classes.scroll} role="group" aria-label="Steps of the conversation">
-      <div className={classes.map} style={{ width: map.width, height: map.height }}>
+    <div ref={ref} className={classes.scroll} role="group" aria-label="Steps of the conversation">
+      <div className={classes.map} style={{ width: map.width, height: map.height, zoom: scale }}>
         <svg className={classes.wires} width={map.width} height={map.height} aria-hidden="true">
           <defs>
             <marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse">
               <path d="M0 0.8 7 4 0 7.2z" className={classes.arrow} />
             </marker>
           </defs>
-          {map.wires.map((wire) => (
-            <path
-              key={wire.edge.id}
-              d={wire.path}
-              className={classes.wire}
-              data-shown={wire.edge.source === shownId || undefined}
-              markerEnd="url(#arrow)"
-            />
-          ))}
+          {map.wires
+            .filter((wire) => wire.isMain || wire.source === shownId)
+            .map((wire) => (
+              <path
+                key={wire.id}
+                d={wire.path}
+                className={classes.wire}
+                data-shown={wire.source === shownId || undefined}
+                data-side={!wire.isMain || undefined}
+                markerEnd="url(#arrow)"
+              />
+            ))}
         </svg>
-        {map.wires.map((wire) => (
-          <span key={wire.edge.id} className={classes.label} style={{ left: wire.labelX, top: wire.labelY }} title={wire.edge.condition}>
-            {wire.edge.label}
-          </span>
-        ))}
         {map.placed.map(({ node, x, y }) => (
           <button
             key={node.id}
+            ref={node.id === liveNodeId ? live : undefined}
             type="button"
             className={classes.node}
             data-kind={node.kind}
@@ -80,7 +89,7 @@ function FlowMap({ nodes, edges, shownId, liveNodeId, onChoose }: FlowMapProps) 
             onClick={() => onChoose(node.id)}
           >
             <span className={classes.name}>{node.name}</span>
-            <span className={classes.kind}>{node.id === liveNodeId ? "Now here" : kindName(node.kind)}</span>
+            {node.kind !== "agentNode" && <span className={classes.kind}>{kindName(node.kind)}</span>}
           </button>
         ))}
       </div>
@@ -95,6 +104,17 @@ function FlowMap({ nodes, edges, shownId, liveNodeId, onChoose }: FlowMapProps) 
       )}
     </div>
   );
+}
+
+/** Scrolls the map, and nothing around it, until the step is in its middle. */
+function reveal(box: HTMLElement, step: HTMLElement): void {
+  const outer = box.getBoundingClientRect();
+  const inner = step.getBoundingClientRect();
+  box.scrollBy({
+    top: inner.top - outer.top - (outer.height - inner.height) / 2,
+    left: inner.left - outer.left - (outer.width - inner.width) / 2,
+    behavior: "smooth",
+  });
 }
 
 interface NodeDetailProps {

@@ -33,8 +33,21 @@ describe("the map of an agent", () => {
     expect(result.aside.map((item) => item.id)).toEqual(["rules"]);
   });
 
-  it("draws every edge, those that lead back included", () => {
-    expect(result.wires.map((wire) => wire.edge.id).sort()).toEqual(edges.map((item) => item.id).sort());
+  it("draws the shortest way to each step, and the other edges on demand", () => {
+    const named = (isMain: boolean) => result.wires.filter((wire) => wire.isMain === isMain).map((wire) => wire.id);
+    expect(named(true)).toEqual(["start a", "start b", "a end"]);
+    expect(named(false)).toEqual(["b end", "b start"]);
+  });
+
+  it("draws one line for parallel edges", () => {
+    const twice = layout(nodes, [...edges, { ...edge("start", "a"), id: "again" }]);
+    expect(twice.wires).toHaveLength(result.wires.length);
+  });
+
+  it("puts a step over the middle of those that follow it", () => {
+    const x = (id: string) => result.placed.find((item) => item.node.id === id)?.x ?? Number.NaN;
+    expect(x("start")).toBe((x("a") + x("b")) / 2);
+    expect(x("a")).toBe(x("end"));
   });
 
   it("survives unfinished drafts: loops, islands, missing ends and nothing at all", () => {
