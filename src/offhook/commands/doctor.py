@@ -1,0 +1,206 @@
+"""``offhook doctor``: what is configured, what answers, what is missing, and what to do about it."""
+
+import asyncio
+import ctypes.util
+import importlib.util
+import json
+import shutil
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import httpx
+import typer
+from sqlalchemy import text
+from sqlalchemy.exc import SQLAlchemyError
+
+from offhook import __version__, jobs
+from offhook.commands.console import any_database, load_settings, one_sentence
+from offhook.commands.database import configured_url
+from offhook.commands.serve import base_url
+from offhook.kit import migrations
+from offhook.kit.data_folder import DataFolder, DataFolderError
+from offhook.kit.db import Database
+from offhook.kit.http_server import PortInUse, listening
+from offhook.kit.migrations import MigrationError
+from offhook.kit.postgres import PostgresError
+from offhook.settings import Settings
+from offhook.voice.vad_silero import VadModelMissing, model_path
+
+Status = Literal["ok", "warning", "failed"]
+UI = Path(__file__).parents[1] / "_ui" / "index.html"
+LITTLE_SPACE_MB = 500
+LLM_TIMEOUT_S = 5.0
+_MARKS = {"ok": "✓", "warning": "!", "failed": "✗"}
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A ``warning`` means that something is missing but Offhook runs; ``failed`` that it does not."""
+
+    name: str
+    status: Status
+    detail: str
+
+
+def register(app: typer.Typer) -> None:
+    @app.command()
+    def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False) -> None:
+        """Check this installation. Exit code 0 when Offhook can run, 1 when something that it needs is missing."""
+        with one_sentence():
+            settings = load_settings()
+        checks = examine(settings)
+        is_well = all(check.status != "failed" for check in checks)
+        if as_json:
+            typer.echo(json.dumps({"version": __version__, "ok": is_well, "checks": [asdict(c) for c in checks]}))
+        else:
+            width = max(len(check.name) for check in checks)
+            for check in checks:
+                typer.echo(f"{_MARKS[check.status]} {check.name:<{width}}  {check.detail}")
+        raise typer.Exit(0 if is_well else 1)
+
+
+def examine(settings: Settings) -> list[Check]:
+    """Every check, in the order in which a start needs them. Call it from the main thread."""
+    checks = [_data_folder(settings), _address(settings)]
+    if checks[0].status != "failed" or settings.database_url:
+        checks += _database(settings)
+    checks += [_voice_activity(), _offline_voice(), _offline_recognition()]
+    checks += [asyncio.run(_language_model(settings)), _web_ui()]
+    return checks
+
+
+def _data_folder(settings: Settings) -> Check:
+    name = "data folder"
+    try:
+        DataFolder(settings.data_dir).prepare()
+    except DataFolderError as error:
+        return Check(name, "failed", str(error))
+    free_mb = shutil.disk_usage(settings.data_dir).free // 2**20
+    if free_mb < LITTLE_SPACE_MB:
+        return Check(name, "warning", f"{settings.data_dir}: only {free_mb} MB are free, recordings need more.")
+    return Check(name, "ok", f"{settings.data_dir}, {free_mb} MB free")
+
+
+def _address(settings: Settings) -> Check:
+    running = DataFolder(settings.data_dir).running() if settings.data_dir.is_dir() else None
+    if running is not None and running.url:
+        return Check("server", "ok", f"runs at {running.url} (process {running.pid})")
+    try:
+        with listening(settings.host, settings.port):
+            return Check("server", "ok", f"does not run; {base_url(settings)} is free for it")
+    except PortInUse as error:
+        return Check("server", "failed", str(error))
+
+
+def _database(settings: Settings) -> list[Check]:
+    kind = "OFFHOOK_DATABASE_URL" if configured_url(settings) else "embedded"
+    try:
+        with any_database(settings, wait_s=5) as url:
+            return asyncio.run(_ask_database(url, kind))
+    except (PostgresError, DataFolderError) as error:
+        return [Check("database", "failed", str(error))]
+
+
+async def _ask_database(url: str, kind: str) -> list[Check]:
+    database = Database(url)
+    checks = [await _guarded("database", lambda: _version(database, kind))]
+    if checks[0].status == "ok":
+        checks.append(await _guarded("migrations", lambda: _migrations(database)))
+        if checks[1].status == "ok":
+            checks.append(await _guarded("jobs", lambda: _jobs(database)))
+    await database.dispose()
+    return checks
+
+
+async def _guarded(name: str, check: Callable[[], Awaitable[Check]]) -> Check:
+    try:
+        async with asyncio.timeout(10):
+            return await check()
+    except (SQLAlchemyError, OSError, TimeoutError) as error:
+        original = getattr(error, "orig", None) or error
+        reason = str(original).partition("\n")[0] or type(original).__name__
+        return Check(name, "failed", f"It does not answer: {reason}")
+
+
+async def _version(database: Database, kind: str) -> Check:
+    async with database.transaction() as session:
+        version = await session.scalar(text("SHOW server_version"))
+        number = int(await session.scalar(text("SHOW server_version_num")) or 0)
+    if number < 150000:
+        return Check("database", "failed", f"PostgreSQL {version} is too old: 15 or newer is needed.")
+    return Check("database", "ok", f"PostgreSQL {version}, {kind}")
+
+
+async def _migrations(database: Database) -> Check:
+    at = await migrations.current(database)
+    if at == migrations.head():
+        return Check("migrations", "ok", f"at {at}, the newest")
+    try:
+        await migrations.require_current(database)
+    except MigrationError as error:
+        is_newer = at is not None and at not in migrations.revisions()
+        return Check("migrations", "failed" if is_newer else "warning", str(error))
+    return Check("migrations", "ok", f"at {at}")
+
+
+async def _jobs(database: Database) -> Check:
+    async with database.transaction() as session:
+        failed = await jobs.failed_jobs(session)
+    if not await jobs.is_healthy(database):
+        return Check("jobs", "warning", "Work waits and no worker takes it: start one with `offhook worker`.")
+    if failed:
+        names = ", ".join(sorted({job.name for job in failed}))
+        return Check("jobs", "warning", f"{len(failed)} jobs were given up ({names}).")
+    return Check("jobs", "ok", "nothing waits too long, none has failed")
+
+
+def _voice_activity() -> Check:
+    try:
+        return Check("voice activity model", "ok", model_path().name)
+    except VadModelMissing as error:
+        return Check("voice activity model", "failed", str(error))
+
+
+def _offline_voice() -> Check:
+    package = importlib.util.find_spec("espeakng_loader")
+    libraries = list(Path(package.origin).parent.glob("libespeak-ng*")) if package and package.origin else []
+    found = libraries[0].name if libraries else ctypes.util.find_library("espeak-ng")
+    if found:
+        return Check("offline voice", "ok", f"espeak-ng ({found})")
+    return Check("offline voice", "warning", "espeak-ng is missing: install espeakng-loader, or set another voice.")
+
+
+def _offline_recognition() -> Check:
+    package = importlib.util.find_spec("pocketsphinx")
+    for folder in (package.submodule_search_locations or []) if package else []:
+        model = Path(folder) / "model" / "en-us" / "en-us"
+        if model.is_dir():
+            return Check("offline recognition", "ok", "pocketsphinx, en-us")
+    return Check("offline recognition", "warning", "pocketsphinx or its model is missing: install pocketsphinx.")
+
+
+async def _language_model(settings: Settings) -> Check:
+    name = "language model"
+    if settings.llm_provider == "builtin":
+        return Check(name, "ok", "builtin rules; set OFFHOOK_LLM_PROVIDER=openai for a real one")
+    base = (settings.llm_base_url or "https://api.openai.com/v1").rstrip("/")
+    headers = {}
+    if settings.llm_api_key is not None:
+        headers["authorization"] = f"Bearer {settings.llm_api_key.get_secret_value()}"
+    try:
+        async with httpx.AsyncClient(timeout=LLM_TIMEOUT_S) as client:
+            status = (await client.get(f"{base}/models", headers=headers)).status_code
+    except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+        reason = str(error) or type(error).__name__
+        return Check(name, "failed", f"{base} does not answer ({reason}): check OFFHOOK_LLM_BASE_URL.")
+    if status in {401, 403}:
+        return Check(name, "failed", f"{base} refuses the key ({status}): check OFFHOOK_LLM_API_KEY.")
+    return Check(name, "ok", f"{settings.llm_model} at {base}")
+
+
+def _web_ui() -> Check:
+    if UI.is_file():
+        return Check("web UI", "ok", "built")
+    return Check("web UI", "warning", "not built: the API works without it; `make web` builds it.")

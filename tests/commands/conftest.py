@@ -1,0 +1,133 @@
+"""Running ``offhook`` as people do: as a program of its own, on a data folder of its own."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from offhook.kit.process import is_running
+
+START_S = 30
+
+
+class Offhook:
+    """The command line on one data folder. What was started is ended with the test."""
+
+    def __init__(self, data_dir: Path, **variables: str) -> None:
+        self.data_dir = data_dir
+        self.environment = {k: v for k, v in os.environ.items() if not k.startswith("OFFHOOK_")}
+        self.environment |= {"OFFHOOK_DATA_DIR": str(data_dir)} | variables
+        self._started: list[subprocess.Popen[str]] = []
+
+    def run(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "offhook.cli", *arguments],
+            env=self.environment | variables,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        output = self.data_dir.with_suffix(f".{len(self._started)}.log").open("w")
+        process = subprocess.Popen(
+            [sys.executable, "-m", "offhook.cli", *arguments],
+            env=self.environment,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self._started.append(process)
+        return process
+
+    def serve(self, *arguments: str) -> "Server":
+        return Server(self, self.start("serve", "--port", "0", *arguments))
+
+    def output(self, number: int = 0) -> str:
+        return self.data_dir.with_suffix(f".{number}.log").read_text()
+
+    def note(self) -> dict[str, object]:
+        return json.loads((self.data_dir / "server.json").read_text())
+
+    def end(self) -> None:
+        for process in self._started:
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+
+
+class Server:
+    """A running ``offhook serve``; waits until it is ready."""
+
+    def __init__(self, offhook: Offhook, process: subprocess.Popen[str]) -> None:
+        self.process = process
+        self.number = len(offhook._started) - 1
+        self._offhook = offhook
+        began = time.monotonic()
+        while "is ready at" not in self.output():
+            assert process.poll() is None, self.output()
+            assert time.monotonic() - began < START_S, self.output()
+            time.sleep(0.02)
+        self.ready_after_s = time.monotonic() - began
+        self.url = str(offhook.note()["url"])
+        self.database_url = str(offhook.note()["database_url"])
+
+    def output(self) -> str:
+        return self._offhook.output(self.number)
+
+    def get(self, path: str, **headers: str) -> httpx.Response:
+        return httpx.get(self.url + path, headers=headers, timeout=10)
+
+    def post(self, path: str, body: object, **headers: str) -> httpx.Response:
+        return httpx.post(self.url + path, json=body, headers=headers, timeout=10)
+
+    def sign_in_token(self) -> str:
+        return self.output().rpartition("/sign-in?token=")[2].split()[0]
+
+    def family(self) -> list[int]:
+        """Process ids of the server and all that it started."""
+        return [self.process.pid, *descendants(self.process.pid)]
+
+
+def descendants(pid: int) -> list[int]:
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == pid:
+            child = int(stat.parent.name)
+            found += [child, *descendants(child)]
+    return found
+
+
+def wait_until_gone(pids: list[int], *, within_s: float = 15) -> list[int]:
+    """The processes that still run after this time."""
+    deadline = time.monotonic() + within_s
+    while (left := [pid for pid in pids if is_running(pid)]) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return left
+
+
+@pytest.fixture
+def offhook(tmp_path: Path) -> Iterator[Offhook]:
+    made = Offhook(tmp_path / "data")
+    yield made
+    made.end()
+
+
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Offhook]:
+    """One installation with its schema for tests that only look."""
+    made = Offhook(tmp_path_factory.mktemp("shared") / "data")
+    assert made.run("migrate").returncode == 0
+    yield made
+    made.end()
