@@ -1,0 +1,35 @@
+"""What a live call of the runs domain needs, as fakes: models by script and ears that hear loudness."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from offhook.models.registry import ModelRegistry
+
+from offhook.models.ports import CallModels
+from offhook.root import Root
+from offhook.voice.ports import VadEngine
+from tests.fakes.scripted import Hearing, Reply, ScriptedLlm, ScriptedStt, ScriptedTts
+from tests.fakes.voice import LoudnessVad
+
+
+class FixedModels:
+    """Stands in for the ModelRegistry: every call gets one scripted LLM, TTS and STT."""
+
+    def __init__(self, script: Sequence[Reply] = (), *, extracts: str = "{}") -> None:
+        self.hearing = Hearing()
+        self.llm = ScriptedLlm(script, extracts=extracts)
+        # Sentences of a few hundredths of a second: these calls run on the wall clock.
+        self.tts = ScriptedTts(s_per_char=0.01, first_byte_s=0.01)
+        self.stt = ScriptedStt(self.hearing)
+
+    def for_call(self, configurations: Mapping[str, Any]) -> CallModels:
+        return CallModels(llm=(self.llm,), tts=(self.tts,), stt=(self.stt,))
+
+    async def close(self) -> None:
+        pass
+
+
+def use_fakes(root: Root, models: FixedModels) -> None:
+    """Give the process these models and a voice activity detector that needs no model file."""
+    root.services[ModelRegistry] = models
+    root.services[VadEngine] = LoudnessVad()

@@ -1,0 +1,272 @@
+"""Live calls: taken once, stored whole, ended in order, whatever happens to the session, the disk or the database."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import pytest
+
+from offhook.kit.audio import PCM16_16K
+from offhook.root import Root
+from offhook.runs import LiveCall, LiveRuns, RunFinished, RunStarted, event_store, repository, service
+from offhook.runs.errors import ProcessIsFull, RunNotConnectable
+from offhook.runs.tables import Run
+from offhook.voice.events import CALL_ENDED, VoiceEvent
+from offhook.voice.ports import CallResult
+from tests.fakes.calls import FixedModels, use_fakes
+from tests.fakes.scripted import takes
+from tests.fakes.voice import KeptLeg
+from tests.runs.conftest import MakeRun
+from tests.runs.test_recording import channels
+
+
+@pytest.fixture
+def models(root: Root) -> FixedModels:
+    fakes = FixedModels([takes("done")])
+    use_fakes(root, fakes)
+    return fakes
+
+
+@pytest.fixture
+async def live(root: Root, models: FixedModels) -> AsyncIterator[LiveRuns]:
+    yield root.get(LiveRuns)
+    await root.get(LiveRuns).stop_all()
+
+
+@pytest.fixture
+def published(root: Root) -> list[Any]:
+    seen: list[Any] = []
+
+    async def keep(event: Any) -> None:
+        seen.append(event)
+
+    root.events.subscribe(RunFinished, keep)
+    root.events.subscribe(RunStarted, keep)
+    return seen
+
+
+async def reload(root: Root, run: Run) -> Run:
+    async with root.db.transaction() as session:
+        return await service.get(session, run.organization_id, run.id)
+
+
+async def events_of(root: Root, run: Run) -> list[dict[str, Any]]:
+    async with root.db.transaction() as session:
+        return await event_store.read(session, run.organization_id, run.id)
+
+
+async def connect(live: LiveRuns, run: Run, leg: KeptLeg | None = None) -> tuple[LiveCall, KeptLeg]:
+    leg = leg or KeptLeg()
+    call = await live.connect(run.id, leg)
+    leg.on_mark = call.session.feed_mark
+    return call, leg
+
+
+async def test_a_call_is_stored_whole(root: Root, live: LiveRuns, run: Run, published: list[Any]) -> None:
+    call, leg = await connect(live, run)
+    talking = asyncio.create_task(call.run())
+    assert (await reload(root, run)).status == "in_progress"
+    assert live.active == 1
+    await asyncio.sleep(0.6)
+    call.session.feed_digit("1")
+    result = await asyncio.wait_for(talking, 20)
+    stored = await reload(root, run)
+    assert (result.end_reason, stored.status, stored.outcome, stored.end_reason) == (
+        "agent_ended", "completed", "answered", "agent_ended",
+    )  # fmt: skip
+    assert stored.gathered_context["nodes_visited"] == ["Greeting", "Goodbye"]
+    assert float(stored.duration or 0) == pytest.approx(result.duration_s, abs=0.001)
+    assert stored.latency["turns"] == 1
+    assert stored.usage["llm"][0]["provider"] == "scripted"
+    assert (stored.lease_until, live.active) == (None, 0)
+    assert leg.hung_up_at is not None
+    kinds = [event["type"] for event in await events_of(root, run)]
+    assert (kinds[0], kinds[-1]) == ("call_started", CALL_ENDED)
+    assert [type(event) for event in published] == [RunStarted, RunFinished]
+    assert published[1].status == "completed"
+
+
+async def test_what_was_heard_is_in_the_recording(root: Root, live: LiveRuns, run: Run) -> None:
+    call, _ = await connect(live, run, KeptLeg(codec=PCM16_16K))
+    talking = asyncio.create_task(call.run())
+    for _ in range(40):
+        call.session.feed_audio(PCM16_16K.silence)
+        await asyncio.sleep(0.02)
+    call.session.leg_ended()
+    await talking
+    stored = await reload(root, run)
+    assert stored.recording_key is not None
+    rate, caller, agent = channels(root.storage.path(stored.recording_key))
+    assert rate == 16000
+    assert not caller.any()
+    assert agent.any()
+    assert (stored.status, stored.end_reason) == ("completed", "caller_hung_up")
+
+
+@pytest.mark.parametrize(
+    ("end", "status", "reason"),
+    [
+        (lambda session: session.leg_ended("media_lost"), "failed", "media_lost"),
+        (lambda session: session.leg_ended(), "completed", "caller_hung_up"),
+        (lambda session: session.stop(), "completed", "server_stopped"),
+        (lambda session: session.voicemail_detected("carrier"), "completed", "voicemail"),
+    ],
+)
+async def test_ends(root: Root, live: LiveRuns, run: Run, end: Callable[[Any], None], status: str, reason: str) -> None:
+    call, _ = await connect(live, run)
+    talking = asyncio.create_task(call.run())
+    await asyncio.sleep(0.1)
+    end(call.session)
+    await asyncio.wait_for(talking, 20)
+    stored = await reload(root, run)
+    assert (stored.status, stored.end_reason) == (status, reason)
+    assert stored.outcome == ("voicemail" if reason == "voicemail" else "answered")
+
+
+async def test_only_one_socket_carries_a_run(live: LiveRuns, run: Run) -> None:
+    attempts = await asyncio.gather(*(live.connect(run.id, KeptLeg()) for _ in range(3)), return_exceptions=True)
+    assert sum(isinstance(attempt, LiveCall) for attempt in attempts) == 1
+    assert sum(isinstance(attempt, RunNotConnectable) for attempt in attempts) == 2
+    for attempt in attempts:
+        if isinstance(attempt, LiveCall):
+            attempt.session.stop()
+            await attempt.run()
+    with pytest.raises(RunNotConnectable):
+        await live.connect(run.id, KeptLeg())
+    with pytest.raises(RunNotConnectable):
+        await live.connect(10**15, KeptLeg())
+
+
+async def test_a_full_process_takes_no_more(root: Root, live: LiveRuns, make_run: MakeRun) -> None:
+    object.__setattr__(root.settings, "max_calls_per_process", 1)
+    call, _ = await connect(live, await make_run())
+    waiting = await make_run()
+    with pytest.raises(ProcessIsFull):
+        await live.connect(waiting.id, KeptLeg())
+    assert (await reload(root, waiting)).status == "initiated", "another process may take it"
+    call.session.stop()
+    await call.run()
+
+
+class Crashing:
+    """A session that dies in the middle."""
+
+    def __init__(self, sink: Any) -> None:
+        self._sink = sink
+
+    async def run(self) -> CallResult:
+        self._sink.emit(VoiceEvent("node_entered", 1.5, {"node_id": "start", "name": "Greeting"}))
+        raise ZeroDivisionError("a bug")
+
+
+async def test_a_crash_fails_the_run_and_loses_no_event(
+    root: Root, live: LiveRuns, run: Run, published: list[Any]
+) -> None:
+    call, _ = await connect(live, run)
+    call.session = Crashing(call._sink)  # type: ignore[assignment]
+    result = await call.run()
+    stored = await reload(root, run)
+    assert (result.end_reason, stored.status, stored.outcome, stored.end_reason) == (
+        "error",
+        "failed",
+        "failed",
+        "error",
+    )
+    assert [event["type"] for event in await events_of(root, run)] == ["node_entered", CALL_ENDED]
+    assert float(stored.duration or 0) == 1.5
+    assert published[-1].status == "failed"
+    assert live.active == 0
+
+
+async def test_a_call_that_is_cancelled_is_stored_first(root: Root, live: LiveRuns, run: Run) -> None:
+    call, _ = await connect(live, run)
+    talking = asyncio.create_task(call.run())
+    await asyncio.sleep(0.1)
+    talking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await talking
+    stored = await reload(root, run)
+    assert (stored.status, stored.end_reason, live.active) == ("completed", "server_stopped", 0)
+
+
+async def test_an_orderly_shutdown_completes_every_call(root: Root, live: LiveRuns, make_run: MakeRun) -> None:
+    runs = [await make_run() for _ in range(3)]
+    calls = [(await connect(live, run))[0] for run in runs]
+    talking = [asyncio.create_task(call.run()) for call in calls]
+    await asyncio.sleep(0.1)
+    await live.stop_all()
+    await asyncio.gather(*talking)
+    for run in runs:
+        stored = await reload(root, run)
+        assert (stored.status, stored.end_reason) == ("completed", "server_stopped")
+
+
+async def test_the_carriers_last_word_comes_first(root: Root, live: LiveRuns, run: Run) -> None:
+    call, _ = await connect(live, run)
+    talking = asyncio.create_task(call.run())
+    await asyncio.sleep(0.1)
+    async with root.db.transaction() as session:
+        assert await service.apply_status(session, run.organization_id, run.id, "completed")
+    call.session.leg_ended("media_lost")
+    await talking
+    stored = await reload(root, run)
+    assert (stored.status, stored.outcome, stored.lease_until) == ("completed", "answered", None)
+    assert stored.usage["llm"] == [], "what the call knows is stored all the same"
+
+
+async def test_leases_are_renewed_for_all_calls_and_a_lost_one_ends_its_call(
+    root: Root, live: LiveRuns, make_run: MakeRun
+) -> None:
+    kept, lost = await make_run(), await make_run()
+    calls = {run.id: (await connect(live, run))[0] for run in (kept, lost)}
+    talking = {run_id: asyncio.create_task(call.run()) for run_id, call in calls.items()}
+    before = (await reload(root, kept)).lease_until
+    async with root.db.transaction() as session:
+        run = await repository.by_id(session, lost.organization_id, lost.id)
+        assert run is not None
+        run.status, run.worker_id, run.lease_until = "failed", None, None
+    await live.renew_leases()
+    renewed = (await reload(root, kept)).lease_until
+    assert before is not None
+    assert renewed is not None
+    assert renewed > before
+    await asyncio.wait_for(talking[lost.id], 20)
+    assert not talking[kept.id].done()
+    assert (await reload(root, lost)).status == "failed"
+
+
+async def test_without_a_disk_the_call_goes_on(root: Root, live: LiveRuns, run: Run) -> None:
+    root.storage.root.parent.mkdir(parents=True, exist_ok=True)
+    root.storage.root.write_text("a file where the folder should be")
+    call, _ = await connect(live, run)
+    talking = asyncio.create_task(call.run())
+    await asyncio.sleep(0.1)
+    call.session.leg_ended()
+    await talking
+    assert (await reload(root, run)).status == "completed"
+    assert "recording_failed" in [event["type"] for event in await events_of(root, run)]
+
+
+async def test_a_call_ends_rightly_through_an_outage_of_the_database(
+    root: Root, live: LiveRuns, run: Run, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call, _ = await connect(live, run)
+    talking = asyncio.create_task(call.run())
+    await asyncio.sleep(0.1)
+    engine = root.db.engine
+    good = engine.url
+
+    def away() -> None:
+        raise ConnectionRefusedError("the database is away")
+
+    real = root.db.transaction
+    monkeypatch.setattr(root.db, "transaction", away)
+    call.session.leg_ended()
+    await asyncio.sleep(1)
+    assert not talking.done()
+    monkeypatch.setattr(root.db, "transaction", real)
+    await asyncio.wait_for(talking, 20)
+    stored = await reload(root, run)
+    assert (stored.status, stored.end_reason) == ("completed", "caller_hung_up")
+    assert CALL_ENDED in [event["type"] for event in await events_of(root, run)]
+    assert good == engine.url
