@@ -1,5 +1,6 @@
 """Reading stored definitions: everything that a node and an edge may carry, and whatever else json_values may be."""
 
+import time
 from typing import Any
 
 import pytest
@@ -110,3 +111,12 @@ def test_any_nodes_and_edges_are_read(nodes: list[Any], edges: list[Any]) -> Non
     for source, group in graph.edges.items():
         assert source in graph.nodes
         assert len({item.tool_name for item in group}) == len(group)
+
+
+def test_two_thousand_twin_labels_are_read_in_no_time() -> None:
+    nodes = [start(), end()]
+    edges = [edge("s", "e", "Go")] * 1999 + [edge("s", "e", "Go 2")]
+    began = time.perf_counter()
+    names = [item.tool_name for item in parse_graph(definition(*nodes, edges=edges)).outgoing("s")]
+    assert len(set(names)) == 2000
+    assert time.perf_counter() - began < 0.5  # it was 0.9 s when every edge looked at all of its siblings

@@ -85,11 +85,11 @@ def parse_graph(definition: Mapping[str, Any]) -> Graph:
         if node is not None:
             nodes.setdefault(node.id, node)
     edges: dict[str, list[Edge]] = {}
+    names: dict[str, dict[str, int]] = {}
     for raw in _objects(_get(definition, "edges")):
         source, target = _id(raw.get("source")), _id(raw.get("target"))
         if source in nodes and target in nodes:
-            siblings = edges.setdefault(source, [])
-            siblings.append(_edge(raw, source, target, taken={edge.tool_name for edge in siblings}))
+            edges.setdefault(source, []).append(_edge(raw, source, target, taken=names.setdefault(source, {})))
     return Graph(
         nodes=nodes,
         edges={source: tuple(group) for source, group in edges.items()},
@@ -138,7 +138,7 @@ def _node(raw: Mapping[str, Any]) -> Node | None:
     )
 
 
-def _edge(raw: Mapping[str, Any], source: str, target: str, *, taken: set[str]) -> Edge:
+def _edge(raw: Mapping[str, Any], source: str, target: str, *, taken: dict[str, int]) -> Edge:
     data = raw.get("data")
     data = data if isinstance(data, Mapping) else {}
     label = _text(data.get("label")) or ""
@@ -156,11 +156,14 @@ def _edge(raw: Mapping[str, Any], source: str, target: str, *, taken: set[str]) 
     )
 
 
-def _unique(name: str, taken: set[str]) -> str:
-    candidate, number = name, 2
+def _unique(name: str, taken: dict[str, int]) -> str:
+    """The name, or the name with the first free number. ``taken`` counts how often each was asked for."""
+    candidate = name
     while candidate in taken:
-        suffix = f"_{number}"
-        candidate, number = name[: MAX_TOOL_NAME - len(suffix)] + suffix, number + 1
+        taken[name] += 1
+        suffix = f"_{taken[name]}"
+        candidate = name[: MAX_TOOL_NAME - len(suffix)] + suffix
+    taken[candidate] = 1
     return candidate
 
 

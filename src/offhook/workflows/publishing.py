@@ -1,5 +1,6 @@
 """Validating a version in full and making it the one that production runs."""
 
+import asyncio
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -81,4 +82,7 @@ async def _validate(session: AsyncSession, tools: ToolCatalogue, version: Workfl
     graph = parse_graph(version.definition)
     used = {uuid for node in graph.nodes.values() for uuid in node.tool_uuids}
     facts = await tools.facts(session, version.organization_id, used) if used else {}
-    return validate(version.definition, tools=facts, template_variables=version.template_context_variables)
+    # in a thread: a definition of 1 MB takes a quarter of a second, and this loop may be carrying audio
+    return await asyncio.to_thread(
+        validate, version.definition, tools=facts, template_variables=version.template_context_variables
+    )
