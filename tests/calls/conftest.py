@@ -1,0 +1,193 @@
+"""A real server on a real port with fake models, and a peer that speaks a carrier's media stream."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from offhook.models.registry import ModelRegistry
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
+
+from offhook.api import create_app
+from offhook.kit.http_server import HttpServer, configuration
+from offhook.models.ports import CallModels
+from offhook.orgs import Caller
+from offhook.root import Root
+from offhook.telephony.line import Line
+from offhook.telephony.providers.twilio.peer import TwilioPeer
+from offhook.voice.ports import VadEngine
+from offhook.workflows import publishing, service
+from offhook.workflows.ports import NoTools
+from tests.fakes.phone import LoudVoice
+from tests.fakes.scripted import Hearing, Reply, ScriptedLlm, ScriptedStt, ScriptedTts, takes
+from tests.fakes.voice import LoudnessVad
+from tests.fixtures_orgs import OrgFixture
+from tests.voice.phone import simple_agent
+
+
+class ScriptedModels(ModelRegistry):
+    """The models of every call of this server: a recogniser that reads what the test's callers say."""
+
+    def __init__(self) -> None:
+        self.hearing = Hearing()
+        self.replies: list[Reply] = [takes("done")]
+
+    def for_call(self, configurations: Mapping[str, Any]) -> CallModels:
+        return CallModels(
+            llm=(ScriptedLlm(self.replies),),
+            tts=(ScriptedTts(s_per_char=0.02),),
+            stt=(ScriptedStt(self.hearing),),
+        )
+
+    async def close(self) -> None:
+        return None
+
+
+class Call:
+    """One caller on the media socket."""
+
+    def __init__(self, peer: ClientConnection, hearing: Hearing) -> None:
+        self.peer = peer
+        self._outgoing: asyncio.Queue[str] = asyncio.Queue()
+        self.wire = TwilioPeer(self._outgoing.put_nowait, stream_id="MZ1", call_id="CA1")
+        self.line = Line(self.wire)
+        self._voice = LoudVoice(hearing)
+        self._tasks = [asyncio.create_task(work) for work in (self._send(), self._receive(), self.line.run())]
+        self.wire.start()
+
+    async def _send(self) -> None:
+        with suppress(ConnectionClosed):
+            while True:
+                await self.peer.send(await self._outgoing.get())
+
+    async def _receive(self) -> None:
+        with suppress(ConnectionClosed):
+            async for message in self.peer:
+                self.line.on_message(message)
+        self.line.stop()
+
+    def sends(self, message: str) -> None:
+        """Anything, also what no carrier would send."""
+        self._outgoing.put_nowait(message)
+
+    async def says(self, text: str) -> None:
+        self.line.talk(await self._voice.synthesize(text))
+
+    async def hears_the_agent(self) -> None:
+        """Wait until the agent has talked and stopped."""
+        async with asyncio.timeout(20):
+            while self.line.ear.first_loud_at is None or self.line.quiet_for() < 0.6:
+                assert await self.line.next_frame(), "the call ended before the agent had talked"
+
+    async def is_over(self) -> tuple[int, str]:
+        """How the server closed the socket."""
+        async with asyncio.timeout(20):
+            await self.peer.wait_closed()
+        return self.peer.close_code or 0, self.peer.close_reason or ""
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+class LiveServer:
+    """``http`` acts for one organisation, which has one published agent."""
+
+    def __init__(self, root: Root, url: str, org: OrgFixture, models: ScriptedModels) -> None:
+        self.root = root
+        self.url = url
+        self.org = org
+        self.models = models
+        self.http = httpx.AsyncClient(base_url=f"{url}/api/v1", headers=org.key_headers, trust_env=False)
+        self.workflow_id = 0
+
+    async def publish(self, definition: dict[str, Any]) -> None:
+        caller = Caller(self.org.id, self.org.user_ids["owner"], None, "owner", is_superuser=False)
+        async with self.root.db.transaction() as session:
+            workflow = await service.create(session, caller, "Agent", definition)
+            await publishing.publish(session, NoTools(), caller, workflow.id)
+        self.workflow_id = workflow.id
+
+    async def waiting_run(self, mode: str = "twilio") -> tuple[int, str]:
+        """``(run id, media address)`` of a run that waits for its media."""
+        made = await self.http.post(f"/workflow/{self.workflow_id}/runs", json={"mode": mode})
+        assert made.status_code == 200, made.text
+        path = made.json()["media_url"].partition("/api/v1")[2]
+        return made.json()["workflow_run_id"], f"ws{self.url.removeprefix('http')}/api/v1{path}"
+
+    @asynccontextmanager
+    async def call(self) -> AsyncIterator[tuple[int, Call]]:
+        """A new run and a caller who is connected to it."""
+        run_id, address = await self.waiting_run()
+        async with self.connected(address) as call:
+            yield run_id, call
+
+    @asynccontextmanager
+    async def connected(self, address: str) -> AsyncIterator[Call]:
+        async with connect(address, close_timeout=0.2, compression=None, ping_interval=None, proxy=None) as peer:
+            call = Call(peer, self.models.hearing)
+            try:
+                yield call
+            finally:
+                await call.close()
+
+    async def run(self, run_id: int) -> dict[str, Any]:
+        answer = await self.http.get(f"/workflow/{self.workflow_id}/runs/{run_id}")
+        assert answer.status_code == 200, answer.text
+        return dict(answer.json())
+
+    async def finished(self, run_id: int) -> dict[str, Any]:
+        async with asyncio.timeout(20):
+            while (run := await self.run(run_id))["status"] in {"initiated", "ringing", "in_progress"}:
+                await asyncio.sleep(0.05)
+        return run
+
+    async def recording(self, run_id: int, to: Path) -> Path:
+        answer = await self.http.get(f"/workflow/{self.workflow_id}/runs/{run_id}/recording")
+        assert answer.status_code == 200, answer.text
+        to.write_bytes(answer.content)
+        return to
+
+
+@asynccontextmanager
+async def serving(root: Root) -> AsyncIterator[str]:
+    """The API of this root on a free loopback port."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        ready = asyncio.Event()
+        config = configuration(
+            create_app(root),
+            trusted_proxies="127.0.0.1",
+            max_socket_message_bytes=root.settings.max_socket_message_bytes,
+        )
+
+        async def before_shutdown() -> None:
+            return None
+
+        server = HttpServer(config, on_ready=ready.set, before_shutdown=before_shutdown)
+        # without taking over the test runner's signals
+        task = asyncio.create_task(server._serve(sockets=[listening]))
+        try:
+            await asyncio.wait_for(ready.wait(), 20)
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            await task
+
+
+@pytest.fixture
+async def server(root: Root, org: OrgFixture) -> AsyncIterator[LiveServer]:
+    models = ScriptedModels()
+    root.provide(ModelRegistry, models)
+    root.provide(VadEngine, LoudnessVad())  # type: ignore[type-abstract]  # found by its port
+    async with serving(root) as url:
+        live = LiveServer(root, url, org, models)
+        await live.publish(simple_agent())
+        yield live
+        await live.http.aclose()

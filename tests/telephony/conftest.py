@@ -1,0 +1,75 @@
+"""What tests of telephony start from: an agent with a trigger, and a carrier that notes what it is asked."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from offhook.orgs import Caller
+from offhook.root import Root
+from offhook.telephony.ports import CarrierAccount, CarrierFailed, Carriers, CarrierSpec, DialRequest
+from offhook.telephony.providers.sandbox.wire import SandboxWire
+from offhook.workflows import publishing, service
+from offhook.workflows.ports import NoTools
+from tests.fixtures_orgs import OrgFixture
+from tests.voice.phone import node, simple_agent
+
+
+@dataclass
+class NotedCarrier:
+    """Implements Dialer: takes every call and places none."""
+
+    fails_with: CarrierFailed | None = None
+    dialled: list[tuple[CarrierAccount, DialRequest]] = field(default_factory=list)
+    hung_up: list[str] = field(default_factory=list)
+
+    async def dial(self, account: CarrierAccount, request: DialRequest) -> str:
+        self.dialled.append((account, request))
+        if self.fails_with is not None:
+            raise self.fails_with
+        return f"CALL{len(self.dialled)}"
+
+    async def hang_up(self, account: CarrierAccount, call_id: str) -> None:
+        self.hung_up.append(call_id)
+
+
+@pytest.fixture
+def carrier(root: Root) -> NotedCarrier:
+    """In the place of the sandbox's network."""
+    noted = NotedCarrier()
+    root.get(Carriers).add(CarrierSpec("sandbox", dialer=noted, wire=SandboxWire))
+    return noted
+
+
+@dataclass(frozen=True)
+class Agent:
+    id: int
+    path: str
+
+
+MakeAgent = Callable[..., Awaitable[Agent]]
+
+
+@pytest.fixture
+def make_agent(root: Root) -> MakeAgent:
+    async def make(
+        org: OrgFixture, path: str = "front-desk", *, is_published: bool = True, draft: dict[str, Any] | None = None
+    ) -> Agent:
+        caller = Caller(org.id, org.user_ids["owner"], None, "owner", is_superuser=False)
+        definition = simple_agent()
+        definition["nodes"].append(node("trigger", "trigger", trigger_path=path, enabled=True))
+        async with root.db.transaction() as session:
+            workflow = await service.create(session, caller, "Front desk", definition)
+            if is_published:
+                await publishing.publish(session, NoTools(), caller, workflow.id)
+            if draft is not None:
+                await service.update(session, caller, workflow.id, service.Changes(definition=draft))
+        return Agent(workflow.id, path)
+
+    return make
+
+
+@pytest.fixture
+async def agent(make_agent: MakeAgent, org: OrgFixture) -> Agent:
+    return await make_agent(org)
