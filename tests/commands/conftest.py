@@ -126,8 +126,10 @@ def offhook(tmp_path: Path) -> Iterator[Offhook]:
 
 @pytest.fixture(scope="session")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Offhook]:
-    """One installation with its schema for tests that only look."""
+    """One installation that was started once, for tests of commands that need no server."""
     made = Offhook(tmp_path_factory.mktemp("shared") / "data")
-    assert made.run("migrate").returncode == 0
+    server = made.serve("--no-worker")
+    server.process.terminate()
+    server.process.wait()
     yield made
     made.end()

@@ -1,0 +1,121 @@
+"""The short commands: an answer on stdout, or one sentence that names what is wrong."""
+
+import json
+
+import asyncpg
+import pytest
+
+from tests.commands.conftest import Offhook
+
+
+class TestSettings:
+    @pytest.mark.parametrize(
+        ("variable", "value", "sentence"),
+        [
+            ("OFFHOOK_PORT", "eighty", "OFFHOOK_PORT is 'eighty': Input should be a valid integer"),
+            ("OFFHOOK_LOG_LEVEL", "loud", "OFFHOOK_LOG_LEVEL is 'loud': Input should be 'debug'"),
+            ("OFFHOOK_DATABASE_URL", "mysql://x", "OFFHOOK_DATABASE_URL must begin with postgresql://"),
+        ],
+    )
+    def test_a_wrong_value_is_one_sentence_that_names_it(
+        self, offhook: Offhook, variable: str, value: str, sentence: str
+    ) -> None:
+        done = offhook.run("migrate", **{variable: value})
+        assert done.returncode == 2
+        assert done.stderr.startswith(f"offhook: {sentence}")
+        assert done.stderr.count("\n") == 1
+
+    def test_a_database_that_is_away_is_one_sentence(self, offhook: Offhook) -> None:
+        done = offhook.run("migrate", OFFHOOK_DATABASE_URL="postgresql://u:secret@127.0.0.1:1/x")
+        assert done.returncode == 1
+        assert done.stderr.startswith("offhook: The database does not answer")
+        assert "secret" not in done.stderr
+        assert done.stderr.count("\n") == 1
+
+
+class TestMigrate:
+    def test_it_starts_the_embedded_database_by_itself(self, offhook: Offhook) -> None:
+        first = offhook.run("migrate")
+        assert first.returncode == 0, first.stderr
+        assert first.stdout.startswith("Applying migration 0001: pgqueuer.\n")
+        assert offhook.run("migrate").stdout.startswith("Nothing to do")
+
+    async def test_it_refuses_to_run_backwards(self, offhook: Offhook, database_url: str) -> None:
+        url = database_url.replace("+asyncpg", "")
+        connection = await asyncpg.connect(url)
+        await connection.execute("CREATE TABLE IF NOT EXISTS alembic_version (version_num varchar(32) NOT NULL)")
+        await connection.execute("DELETE FROM alembic_version")
+        await connection.execute("INSERT INTO alembic_version VALUES ('9999')")
+        await connection.close()
+        for command in (["migrate"], ["serve", "--port", "0"], ["keys", "create"]):
+            done = offhook.run(*command, OFFHOOK_DATABASE_URL=url)
+            assert done.returncode == 1
+            assert done.stderr.startswith("offhook: The database is at migration 9999, this version of Offhook only")
+
+
+class TestKeys:
+    def test_a_key_as_text_and_as_json(self, shared: Offhook) -> None:
+        assert shared.run("keys", "create").stdout.startswith("ohk_")
+        made = json.loads(shared.run("keys", "create", "--role", "viewer", "--name", "CI", "--json").stdout)
+        assert made["key"].startswith(made["prefix"])
+        assert (made["role"], made["name"]) == ("viewer", "CI")
+
+    def test_an_unknown_organisation_or_role(self, shared: Offhook) -> None:
+        unknown = shared.run("keys", "create", "--org", "Nobody")
+        assert (unknown.returncode, unknown.stderr) == (
+            1,
+            "offhook: No organisation is named 'Nobody': give its number.\n",
+        )
+        assert shared.run("keys", "create", "--role", "emperor").returncode == 2
+
+    def test_before_the_first_start_it_says_what_to_do(self, offhook: Offhook) -> None:
+        done = offhook.run("keys", "create")
+        assert done.returncode == 1
+        assert done.stderr == (
+            "offhook: The database has no schema yet: run `offhook migrate`, or start the server once.\n"
+        )
+
+
+class TestSuperuser:
+    def test_grant(self, shared: Offhook) -> None:
+        assert shared.run("superuser", "grant", "owner@localhost").stdout == "owner@localhost is superuser.\n"
+
+    def test_an_unknown_address(self, shared: Offhook) -> None:
+        done = shared.run("superuser", "grant", "nobody@example.com")
+        assert (done.returncode, done.stderr) == (1, "offhook: No user has the address nobody@example.com.\n")
+
+
+class TestDoctor:
+    def checks(self, offhook: Offhook, **variables: str) -> tuple[int, dict[str, dict[str, str]]]:
+        done = offhook.run("doctor", "--json", **variables)
+        report = json.loads(done.stdout)
+        assert report["ok"] == (done.returncode == 0)
+        return done.returncode, {check["name"]: check for check in report["checks"]}
+
+    def test_a_fresh_installation_can_run(self, shared: Offhook) -> None:
+        code, checks = self.checks(shared, OFFHOOK_PORT="0")
+        assert code == 0
+        for name in ("data folder", "server", "database", "migrations", "jobs", "voice activity model"):
+            assert checks[name]["status"] == "ok", checks[name]
+
+    def test_it_names_what_does_not_answer(self, shared: Offhook) -> None:
+        code, checks = self.checks(
+            shared, OFFHOOK_PORT="0", OFFHOOK_LLM_PROVIDER="openai", OFFHOOK_LLM_BASE_URL="http://127.0.0.1:1/v1"
+        )
+        assert code == 1
+        assert checks["language model"]["status"] == "failed"
+        assert "OFFHOOK_LLM_BASE_URL" in checks["language model"]["detail"]
+
+    def test_a_database_that_is_away(self, shared: Offhook) -> None:
+        code, checks = self.checks(shared, OFFHOOK_PORT="0", OFFHOOK_DATABASE_URL="postgresql://u@127.0.0.1:1/x")
+        assert code == 1
+        assert checks["database"]["status"] == "failed"
+
+    def test_text_for_people(self, shared: Offhook) -> None:
+        assert "✓ database" in shared.run("doctor", OFFHOOK_PORT="0").stdout
+
+
+def test_help_names_every_command(shared: Offhook) -> None:
+    text = shared.run("--help").stdout
+    for command in ("serve", "worker", "migrate", "superuser", "keys", "doctor"):
+        assert command in text
