@@ -1,5 +1,6 @@
-"""``offhook``: every module in ``commands`` that has ``register(app)`` is a command."""
+"""``offhook``: every module in ``commands`` that has ``register(app)`` is the command of its name."""
 
+import sys
 from importlib import import_module
 from pkgutil import iter_modules
 
@@ -8,23 +9,30 @@ import typer
 from offhook import commands
 
 
-def build() -> typer.Typer:
+def build(wanted: str | None = None) -> typer.Typer:
+    """The command line; with only the command ``wanted`` where there is one, as the others cost a second to import."""
     app = typer.Typer(
         name="offhook",
-        help="Offhook: voice agents that answer and place phone calls. Settings are OFFHOOK_* variables.",
+        help="Voice agents that answer and place phone calls. Settings are OFFHOOK_* variables.",
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
     )
-    for module in iter_modules(commands.__path__):
-        register = getattr(import_module(f"{commands.__name__}.{module.name}"), "register", None)
+
+    @app.callback()
+    def group() -> None:
+        """Without it a command line of one command would not take that command's name."""
+
+    names = [module.name for module in iter_modules(commands.__path__)]
+    for name in [wanted] if wanted in names else names:
+        register = getattr(import_module(f"{commands.__name__}.{name}"), "register", None)
         if register is not None:
             register(app)
     return app
 
 
 def main() -> None:
-    build()()
+    build(sys.argv[1] if len(sys.argv) > 1 else None)()
 
 
 if __name__ == "__main__":
