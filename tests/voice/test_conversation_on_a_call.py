@@ -130,6 +130,14 @@ class TestVariables:
         assert call.result.gathered["extracted_variables"] == {"city": "Oslo"}
         assert call.sink.of(events.VARIABLES_EXTRACTED) == [{"node_id": "start", "values": {"city": "Oslo"}}]
 
+    def test_the_next_node_waits_for_a_variable_that_it_names(self) -> None:
+        graph = simple_agent(extraction_enabled=True, extraction_variables=[{"name": "city", "type": "string"}])
+        graph["nodes"][1]["data"]["say"] = "A flight to {{ city | nowhere }}, goodbye."
+        llm = ScriptedLlm([takes("done")], extracts='{"city": "Oslo"}')
+        call = Call(graph, llms=[llm]).says("To Oslo please", at=3).run()
+
+        assert call.agent_said[-1] == "A flight to Oslo, goodbye."
+
     def test_the_context_fills_the_greeting(self) -> None:
         graph = simple_agent()
         graph["nodes"][0]["data"]["greeting"] = "Hello {{ name }}!"

@@ -14,10 +14,12 @@ from offhook.voice.ports import Tool, Toolbox
 from offhook.voice.prompts import edge_tools, expectation_for, hint_for, system_message
 from offhook.voice.tool_calls import ToolRunner
 from offhook.workflows.graph import Edge, Graph, Node
-from offhook.workflows.template import render
+from offhook.workflows.template import render, variables
 
 # A model that keeps taking edges or calling tools without a word is stopped here.
 MAX_STEPS = 8
+# A sentence with the wrong day in it is worse than a short wait; a longer one would be heard.
+EXTRACTION_WAIT_S = 1.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +134,7 @@ class Conversation:
 
     async def _at_node(self, calls: list[ToolCall]) -> AsyncGenerator[Step, None]:
         """What happens at the current node; ``calls`` gets what the model called: then another step is due."""
+        await self._learn()
         fixed = self._fixed_sentence()
         if fixed is not None:
             self._entered = False
@@ -151,6 +154,13 @@ class Conversation:
             async with aclosing(self._take(edge, by="model")) as moving:
                 async for step in moving:
                     yield step
+
+    async def _learn(self) -> None:
+        """Fill the context with what was extracted; a node that names such a variable waits for it, not for long."""
+        if self._entered:
+            texts = [self.node.prompt, self.node.say or "", str(self.node.data.get("offline_say") or "")]
+            await self._extractor.wait_for({variable.path for text in texts for variable in variables(text)}, EXTRACTION_WAIT_S)
+        self.context.update(self._extractor.values)
 
     def _fixed_sentence(self) -> str | None:
         if not self._entered:

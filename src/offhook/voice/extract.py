@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from offhook.models.ports import LlmRequest, Message, NodeHint
@@ -24,18 +24,27 @@ class Extractor:
         self._llm = llm
         self._emit = emit
         self.values: dict[str, Any] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: dict[asyncio.Task[None], frozenset[str]] = {}
 
     def leave(self, node: Node, history: Sequence[Message]) -> None:
         """Start extracting what this node asks for; returns at once."""
         if node.extraction_enabled and node.extraction_variables:
             task = asyncio.create_task(self._extract(node, list(history)))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._tasks[task] = frozenset(str(variable.get("name")) for variable in node.extraction_variables)
+            task.add_done_callback(self._forget)
+
+    def _forget(self, task: asyncio.Task[None]) -> None:
+        self._tasks.pop(task, None)
+
+    async def wait_for(self, names: Collection[str], timeout_s: float) -> None:
+        """Wait for extractions under way that may bring one of these names; returns at once when none does."""
+        wanted = [task for task, brings in self._tasks.items() if not brings.isdisjoint(names)]
+        if wanted:
+            await asyncio.wait(wanted, timeout=timeout_s)
 
     async def settle(self, timeout_s: float) -> None:
         if self._tasks:
-            _, late = await asyncio.wait(self._tasks, timeout=timeout_s)
+            _, late = await asyncio.wait(list(self._tasks), timeout=timeout_s)
             for task in late:
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
