@@ -11,7 +11,7 @@ if [ ! -f web/package.json ]; then
   note "web/ is not there: no web UI to build"
   exit 0
 fi
-if ! command -v npm >/dev/null 2>&1 || ! node -e 'process.exit(Number(process.versions.node.split(".")[0]) < 20)' 2>/dev/null; then
+if ! command -v npm >/dev/null 2>&1 || ! node -e 'process.exit(Number(process.versions.node.split(".")[0]) < 20 ? 1 : 0)' 2>/dev/null; then
   note "Node.js 20 or newer with npm is not there: the web UI is not built, the API works without it"
   exit 0
 fi
