@@ -1,0 +1,308 @@
+"""Which way the caller's words mean: scores every edge of a node by its label, condition and examples. Pure."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from offhook.models.ports import EdgeHint
+from offhook.models.providers.builtin import values
+from offhook.models.providers.builtin.words import (
+    CONDITION_STOP,
+    Polarity,
+    content,
+    essential,
+    is_plain_polarity,
+    polarity,
+    stem,
+    tokens,
+)
+
+THRESHOLD: Final = 0.45
+MARGIN: Final = 0.06
+_EXACT: Final = 1.0
+_CONTAINED: Final = 0.78
+_LABEL_WEIGHT: Final = 0.95
+_CONDITION_WEIGHT: Final = 0.8
+_SAME_POLARITY: Final = 0.25
+_OPPOSITE_POLARITY: Final = 0.5
+_VALUE_SCORE: Final = 0.6
+_NEGATED: Final = 0.5
+_NEGATIONS: Final = frozenset({"not", "no", "never"})
+
+_NEGATIVE: Final = re.compile(
+    r"\b((does not|do not|doesn't|don't) (want|wish|like|agree|accept|need|confirm|approve|consent|care)|not interested|"
+    r"declin\w+|refus\w+|reject\w+|disagree\w*|says no|answers no)\b",
+    re.IGNORECASE,
+)
+_NEGATED_FACT: Final = re.compile(r"\b(not|never|no|isn't|hasn't|doesn't|don't|didn't|wrong|new)\b", re.IGNORECASE)
+_POSITIVE: Final = re.compile(
+    r"\b(agree\w*|accept\w*|confirm\w*|approv\w+|says yes|answers yes|is interested|is happy|consent\w*|correct)\b",
+    re.IGNORECASE,
+)
+_OTHERWISE: Final = re.compile(
+    r"^(otherwise|anything else|any other|everything else|in (all|any) other|default|fallback|none of)\b", re.IGNORECASE
+)
+_ELSE: Final = re.compile(r"\b(otherwise|something else|anything else|any other|none of|fallback)\b", re.IGNORECASE)
+_ALWAYS: Final = re.compile(
+    r"^\W*$|^(always|true|default|next|continue|proceed|unconditional(ly)?|immediately|any ?way|done|go on)\W*$"
+    r"|^(always|immediately|directly|right after|after (the )?(greeting|introduction|message|saying))\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The best edge, how sure that is (0..1) and whether a value (day, time, number) decided it."""
+
+    edge: EdgeHint
+    score: float
+    is_by_value: bool = False
+
+
+def is_unconditional(edge: EdgeHint) -> bool:
+    """Whether the way is to be taken without asking anything: its condition is "always", "next" or the like."""
+    return _ALWAYS.search(edge.condition.strip()) is not None
+
+
+def is_otherwise(edge: EdgeHint) -> bool:
+    return _OTHERWISE.search(edge.condition.strip()) is not None or _OTHERWISE.search(edge.label.strip()) is not None
+
+
+def fallback(edges: Sequence[EdgeHint]) -> EdgeHint | None:
+    """The way for everything that fits nowhere, when there is exactly one."""
+    found = [edge for edge in edges if is_otherwise(edge)]
+    found = found or [edge for edge in edges if _ELSE.search(f"{edge.label}. {edge.condition}")]
+    return found[0] if len(found) == 1 else None
+
+
+def edge_polarity(edge: EdgeHint) -> Polarity | None:
+    """Whether an edge stands for a yes or a no; examples tell best, then the label, then the condition."""
+    kinds = [kind for example in edge.examples if (kind := polarity(example)) is not None]
+    if len(set(kinds)) == 1 and len(kinds) * 3 >= len(edge.examples):
+        return kinds[0]
+    if len(set(kinds)) > 1:
+        return None
+    words = essential(edge.label)
+    if (kind := polarity(edge.label)) is not None:
+        return kind
+    if words[:1] == ["not"]:
+        return "no"
+    if _NEGATIVE.search(edge.condition):
+        return "no"
+    return "yes" if _POSITIVE.search(edge.condition) else None
+
+
+def _for_answer(answer: Polarity, edges: Sequence[EdgeHint]) -> list[EdgeHint]:
+    """The ways that a plain yes or no can mean; a fact that is denied ("is not the owner") counts when nothing else does."""
+    found = [edge for edge in edges if edge_polarity(edge) == answer]
+    if found:
+        return found
+    undecided = [edge for edge in edges if edge_polarity(edge) is None]
+    denied = [edge for edge in undecided if _NEGATED_FACT.search(edge.condition)]
+    if len(undecided) != 2 or len(denied) != 1:
+        return []
+    return denied if answer == "no" else [edge for edge in undecided if edge not in denied]
+
+
+def choose(text: str, edges: Sequence[EdgeHint]) -> Choice | None:
+    """The edge that fits best, or None when nothing fits or two fit equally well."""
+    ranked = sorted(rank(text, edges), key=lambda choice: -choice.score)
+    if not ranked or ranked[0].score < THRESHOLD:
+        return None
+    if len(ranked) > 1 and ranked[0].score - ranked[1].score < MARGIN:
+        return None
+    return ranked[0]
+
+
+def rank(text: str, edges: Sequence[EdgeHint]) -> list[Choice]:
+    """Every edge with its score, in the order of ``edges``."""
+    exact = _exact(text, edges)
+    if exact is not None:
+        return [Choice(edge, _EXACT if edge is exact else 0.0) for edge in edges]
+    if not essential(text):
+        return [Choice(edge, 0.0) for edge in edges]
+    said = polarity(text)
+    if said is not None and is_plain_polarity(text):
+        fitting = _for_answer(said, edges)
+        if len(fitting) == 1:
+            return [Choice(edge, 0.9 if edge in fitting else 0.0) for edge in edges]
+    weights = _weights(edges)
+    return [_rated(text, edge, edges, weights, said) for edge in edges]
+
+
+def _exact(text: str, edges: Sequence[EdgeHint]) -> EdgeHint | None:
+    """The one edge with an example or a label that says exactly this."""
+    for written in (tokens, essential):
+        said = written(text)
+        found = [
+            edge for edge in edges if said and any(written(phrase) == said for phrase in (edge.label, *edge.examples))
+        ]
+        if len(found) == 1:
+            return found[0]
+    return None
+
+
+def _rated(
+    text: str, edge: EdgeHint, edges: Sequence[EdgeHint], weights: dict[str, float], said: Polarity | None
+) -> Choice:
+    by_words = _words_score(text, edge, weights)
+    by_value = _value_score(text, edge, edges)
+    score = max(by_words, by_value, _idiom_score(text, edge))
+    own = edge_polarity(edge) if said is not None else None
+    if own is not None:
+        # a no beside a word that two ways share decides between them
+        score += _SAME_POLARITY if own == said else -_OPPOSITE_POLARITY
+    return Choice(edge, max(score, 0.0), by_value > by_words)
+
+
+def _weights(edges: Sequence[EdgeHint]) -> dict[str, float]:
+    """Rare words among the edges decide; words that every edge has decide nothing."""
+    count = Counter(
+        word
+        for edge in edges
+        for word in {
+            *(word for phrase in (edge.label, *edge.examples) for word in content(phrase)),
+            *content(edge.condition, extra_stop=CONDITION_STOP),
+        }
+    )
+    return {word: 0.2 + math.log(1 + len(edges) / seen) for word, seen in count.items()}
+
+
+def _words_score(text: str, edge: EdgeHint, weights: dict[str, float]) -> float:
+    spoken = content(text)
+    whole = " ".join(essential(text))
+    best = 0.0
+    for weight, phrase in ((_LABEL_WEIGHT, edge.label), *((1.0, example) for example in edge.examples)):
+        best = max(best, weight * _phrase_score(whole, spoken, phrase, weights))
+    condition = content(edge.condition, extra_stop=CONDITION_STOP)
+    return max(best, _CONDITION_WEIGHT * _overlap(spoken, condition, weights, is_condition=True))
+
+
+def _phrase_score(whole: str, spoken: list[str], phrase: str, weights: dict[str, float]) -> float:
+    words = " ".join(essential(phrase))
+    if words and words == whole:
+        return _EXACT
+    wanted = content(phrase)
+    if not set(wanted) - _NEGATIONS or not spoken:
+        # a phrase of stop words only ("it is the", "and you") fits as a whole or not at all
+        return _CONTAINED if words and f" {words} " in f" {whole} " and len(words.split()) > 1 else 0.0
+    if set(wanted) == set(spoken):
+        return 0.97
+    if set(wanted) <= set(spoken) and not _is_negated(spoken, wanted):
+        return _CONTAINED + min(0.15, 0.04 * len(wanted)) - min(0.2, 0.02 * (len(spoken) - len(wanted)))
+    return _overlap(spoken, wanted, weights)
+
+
+def _overlap(spoken: list[str], wanted: list[str], weights: dict[str, float], *, is_condition: bool = False) -> float:
+    """Weighted share of common words: of both sides for a phrase, mostly of the caller's words for a condition."""
+    common = set(spoken) & set(wanted)
+    if not common - _NEGATIONS:
+        return 0.0
+    if _is_negated(spoken, wanted):
+        spoken = [word for word in spoken if word not in _NEGATIONS]
+        return _NEGATED * _overlap(spoken, wanted, weights, is_condition=is_condition)
+    total = sum(weights.get(word, 1.0) for word in common)
+    of_spoken = total / sum(weights.get(word, 1.0) for word in set(spoken))
+    of_wanted = total / sum(weights.get(word, 1.0) for word in set(wanted))
+    if is_condition:
+        return of_spoken * 0.75 + min(of_wanted * 2, 1.0) * 0.25
+    return 2 * of_spoken * of_wanted / (of_spoken + of_wanted)
+
+
+def _is_negated(spoken: list[str], wanted: list[str]) -> bool:
+    """Whether the caller says "not" where the phrase does not: "not so good" is no "very good"."""
+    return bool(_NEGATIONS & set(spoken)) and not _NEGATIONS & set(wanted)
+
+
+# What callers say and how an author describes the way for it.
+_IDIOMS: Final = tuple(
+    (re.compile(said), re.compile(described, re.IGNORECASE), score)
+    for said, described, score in (
+        (
+            (
+                r"\b(customer service|operator|(real|live) (person|agent)|human|representative|manager|supervisor|somebody|"
+                r"someone|transfer me|(talk|speak) (to|with) (a|some))\b"
+            ),
+            r"\b(person|human|agent|representative|operator|someone|colleague|staff|transfer)\b",
+            0.8,
+        ),
+        (
+            (
+                r"^(no )?(that is (all|it)|that was (all|it)|nothing( else| more)?|never mind|nevermind|goodbye|bye( bye)?|"
+                r"good bye|i am (done|finished)|just asking|wrong number)$"
+            ),
+            r"\b(nothing|no more|goodbye|end the|hang up|not need|not interested|finished|is done)\b",
+            0.7,
+        ),
+        (
+            (
+                r"\b(busy|not (now|a good time)|bad time|later|another time|(in|at) a meeting|driving|call (me )?back|"
+                r"no time)\b"
+            ),
+            r"\b(later|busy|bad moment|bad time|another time|no time|call ?back)\b",
+            0.7,
+        ),
+    )
+)
+
+
+def _idiom_score(text: str, edge: EdgeHint) -> float:
+    said, described = " ".join(essential(text)), f"{edge.label}. {edge.condition}"
+    return max(
+        (score for spoken, written, score in _IDIOMS if spoken.search(said) and written.search(described)), default=0.0
+    )
+
+
+_WEEKDAY_RANGE: Final = re.compile(r"\b(week ?days?|monday (to|through|till|until|and) friday)\b", re.IGNORECASE)
+_WEEKEND: Final = re.compile(r"\b(weekends?|saturdays?|sundays?)\b", re.IGNORECASE)
+_DAY: Final = re.compile(r"\b(days?|dates?|when|weekdays?|mon|tues|wednes|thurs|fri)(day)?\b", re.IGNORECASE)
+_TIME: Final = re.compile(r"\b(times?|hours?|o'?clock|slot|morning|afternoon|evening)\b", re.IGNORECASE)
+_NUMBER: Final = re.compile(r"\b(number|digits?|code|amount|rating|rate|score|how many|age)\b", re.IGNORECASE)
+
+
+def _value_score(text: str, edge: EdgeHint, edges: Sequence[EdgeHint]) -> float:
+    """A day, time or number that the edge asks for, though it does not name this one."""
+    described = f"{edge.label}. {edge.condition}"
+    if any(_negates_value(word) for word in (edge.label, edge.condition)):
+        return 0.0
+    day = values.day(text)
+    if day is not None:
+        is_weekend = day.removeprefix("next ").removeprefix("this ").lower() in ("saturday", "sunday", "the weekend")
+        if _WEEKEND.search(described) and not _WEEKDAY_RANGE.search(described):
+            return _VALUE_SCORE + 0.1 if is_weekend else 0.0
+        if is_weekend and _WEEKDAY_RANGE.search(described):
+            return 0.0
+        if _DAY.search(described):
+            return _VALUE_SCORE
+    if _TIME.search(described) and values.time_of_day(text, may_be_lone=len(essential(text)) <= 3):
+        return _VALUE_SCORE
+    if _NUMBER.search(described) and values.number(text) is not None and not _others_name_numbers(edge, edges):
+        return _VALUE_SCORE
+    return 0.0
+
+
+def _negates_value(text: str) -> bool:
+    return re.search(r"\b(another|different|other|none|not|no)\b", text, re.IGNORECASE) is not None
+
+
+def _others_name_numbers(edge: EdgeHint, edges: Sequence[EdgeHint]) -> bool:
+    """On a scale every number has its own way: a number without one is no answer."""
+    return any(values.number(other.label) is not None for other in edges if other is not edge) or (
+        values.number(edge.label) is not None
+    )
+
+
+def fits(text: str, phrases: Sequence[str]) -> float:
+    """How well words fit the best of some phrases, 0..1."""
+    if not essential(text):
+        return 0.0
+    spoken, whole = content(text), " ".join(essential(text))
+    return max((_phrase_score(whole, spoken, phrase, {}) for phrase in phrases), default=0.0)
+
+
+def shared(text: str, other: str) -> int:
+    """How many meaningful words two texts share."""
+    return len({stem(word) for word in content(text)} & {stem(word) for word in content(other)})

@@ -1,0 +1,239 @@
+"""Values in spoken English: digits, numbers, days, times, names, e-mail addresses. Pure."""
+
+import re
+from typing import Final
+
+from offhook.models.providers.builtin.words import POLITE, tokens, word_set
+
+DIGITS: Final = {
+    "zero": "0", "oh": "0", "o": "0", "one": "1", "two": "2", "three": "3", "four": "4", "for": "4", "five": "5",
+    "six": "6", "seven": "7", "eight": "8", "nine": "9",
+}  # fmt: skip
+_TEENS: Final = {
+    "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16,
+    "seventeen": 17, "eighteen": 18, "nineteen": 19,
+}  # fmt: skip
+_TENS: Final = {
+    "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90,
+}  # fmt: skip
+_UNITS: Final = {word: int(digit) for word, digit in DIGITS.items() if word not in ("oh", "o", "for")}
+_ORDINALS: Final = {
+    "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9,
+    "tenth": 10, "eleventh": 11, "twelfth": 12, "twentieth": 20, "thirtieth": 30,
+}  # fmt: skip
+WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+MONTHS: Final = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "december",
+)  # fmt: skip
+_RELATIVE: Final = ("today", "tomorrow", "tonight", "weekend")
+_DAY_PARTS: Final = ("morning", "afternoon", "evening", "noon", "midday", "midnight", "lunchtime")
+_NOT_A_NAME: Final = word_set("""i am im is it its my name this the a an here yes no sure ok okay of course calling speaking for you can call me
+    sorry what please thanks thank not hello hi hey from and""")
+
+
+def digits(text: str) -> str:
+    """All digits that are said, in order: "four two, double seven" → "4277", "forty two" → "42"."""
+    found: list[str] = []
+    repeat = 1
+    words = tokens(text)
+    for index, word in enumerate(words):
+        spoken = _digits_of(words, index)
+        if word in ("double", "triple"):
+            repeat = 2 if word == "double" else 3
+            continue
+        if spoken:
+            found.append(spoken * repeat)
+        repeat = 1
+    return "".join(found)
+
+
+def _digits_of(words: list[str], index: int) -> str:
+    word = words[index]
+    if word[0].isdigit():
+        return re.sub(r"\D", "", word)
+    if word in ("oh", "o", "for"):
+        # only beside other digits: "oh" and "for" are words too
+        around = [words[at] for at in (index - 1, index + 1) if 0 <= at < len(words)]
+        return DIGITS[word] if any(near in _UNITS or near[0].isdigit() for near in around) else ""
+    if word in _UNITS:
+        return DIGITS[word]
+    if word in _TEENS:
+        return str(_TEENS[word])
+    if word in _TENS:
+        follows = words[index + 1] if index + 1 < len(words) else ""
+        tens = str(_TENS[word])
+        return tens[0] if _UNITS.get(follows, 0) > 0 else tens
+    return ""
+
+
+def number(text: str) -> float | None:
+    """The first number that is said: "eight out of ten" → 8, "four point five" → 4.5, "two hundred and ten" → 210."""
+    words = tokens(text)
+    for start, word in enumerate(words):
+        if word[0].isdigit():
+            value = float(word.replace(":", "."))
+            scale = {"hundred": 100, "thousand": 1000}.get(words[start + 1] if start + 1 < len(words) else "", 1)
+            return value * scale
+        if _starts_number(words, start):
+            return _spoken_number(words, start)
+    return None
+
+
+def _starts_number(words: list[str], at: int) -> bool:
+    word = words[at]
+    if word == "a":
+        return at + 1 < len(words) and words[at + 1] in ("hundred", "thousand")
+    return word in _UNITS or word in _TEENS or word in _TENS
+
+
+def _spoken_number(words: list[str], start: int) -> float:
+    total, current = 0, 0
+    last_size = 1000
+    for at in range(start, len(words)):
+        word = words[at]
+        value = _UNITS.get(word, _TEENS.get(word, _TENS.get(word)))
+        size = 1 if word in _UNITS else 2 if word in _TEENS else 10
+        if value is not None and size < last_size:
+            current, last_size = current + value, 1 if size == 2 else size
+        elif word == "hundred":
+            current, last_size = max(current, 1) * 100, 1000
+        elif word == "thousand":
+            total, current, last_size = total + max(current, 1) * 1000, 0, 1000
+        elif word == "point" and at + 1 < len(words) and words[at + 1] in _UNITS:
+            return total + current + _UNITS[words[at + 1]] / 10
+        elif not (word in ("and", "a") and current + total >= 100) and not (word == "a" and at == start):
+            break
+    return float(total + current)
+
+
+def day(text: str) -> str | None:
+    """A day as it would be repeated: "Tuesday", "next Friday", "tomorrow", "June 5"; the last one that was said."""
+    words = tokens(text)
+    for at in range(len(words) - 1, -1, -1):
+        word = words[at]
+        before = words[at - 1] if at else ""
+        singular = word.removesuffix("s")
+        if singular in WEEKDAYS:
+            if before == "not":
+                continue
+            name = singular.capitalize()
+            return f"{before} {name}" if before in ("next", "this") else name
+        if word in MONTHS and (date := _date(words, at)):
+            return date
+        if word in _RELATIVE:
+            return f"the {word}" if word == "weekend" else word
+        if word == "week" and before in ("next", "this"):
+            return f"{before} week"
+    if re.search(r"\bany ?(day|time)\b", " ".join(words)):
+        return "any day"
+    return None
+
+
+def _date(words: list[str], month_at: int) -> str | None:
+    month = words[month_at].capitalize()
+    near = [words[at] for at in (month_at + 1, month_at + 2, month_at - 1, month_at - 2) if 0 <= at < len(words)]
+    for word in near:
+        if word in _ORDINALS:
+            return f"{month} {_ORDINALS[word]}"
+        if word.isdigit() and 1 <= int(word) <= 31:
+            return f"{month} {int(word)}"
+    value = number(" ".join(words[month_at + 1 : month_at + 3]))
+    if value is not None and 1 <= value <= 31:
+        return f"{month} {int(value)}"
+    return month if month != "May" else None
+
+
+_HOUR: Final = rf"(?:\d{{1,2}}(?:[:.]\d\d)?|{'|'.join([*list(_UNITS)[1:], 'ten', 'eleven', 'twelve'])})"
+_MINUTE: Final = rf"(?:fifteen|thirty|forty five|oh \w+|{'|'.join(_TENS)})"
+_PART: Final = r"(?:in the (?:morning|afternoon|evening)|at night|am|pm)"
+_TIMES: Final = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"\b(?:half|quarter|ten|twenty|five) (?:past|to|after) {_HOUR}(?: {_PART})?\b",
+        rf"\b{_HOUR} {_MINUTE}(?: {_PART})?\b",
+        rf"\b{_HOUR} oclock(?: {_PART})?\b",
+        rf"\b{_HOUR} {_PART}\b",
+        r"\b\d{1,2}[:.]\d\d\b",
+        rf"(?<=\bat ){_HOUR}\b",
+    )
+)
+_LONE_HOUR: Final = re.compile(rf"\b{_HOUR}\b")
+
+
+def time_of_day(text: str, *, may_be_lone: bool = True) -> str | None:
+    """A time as it would be repeated: "eleven o'clock", "half past ten", "3 pm", "the morning".
+
+    ``may_be_lone``: a single number from one to twelve is an hour.
+    """
+    said = " ".join(tokens(text))
+    for pattern in _TIMES:
+        if match := pattern.search(said):
+            return _spoken_time(match.group())
+    if may_be_lone and (match := _LONE_HOUR.search(said)):
+        hour = number(match.group())
+        if hour is not None and 1 <= hour <= 24:
+            return _spoken_time(match.group())
+    for part in _DAY_PARTS:
+        if re.search(rf"\b{part}\b", said):
+            return part if part in ("noon", "midday", "midnight", "lunchtime") else f"the {part}"
+    return None
+
+
+def _spoken_time(found: str) -> str:
+    if re.fullmatch(r"[a-z]+|\d{1,2}", found):
+        return f"{found} o'clock"
+    return found.replace("oclock", "o'clock")
+
+
+_EMAIL: Final = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_SPOKEN_EMAIL: Final = re.compile(
+    r"((?:[a-z0-9]+ (?:dot |underscore |dash )?){1,4})at ((?:[a-z0-9]+ )+?dot [a-z]{2,}(?: dot [a-z]{2,})?)\b"
+)
+
+
+def email(text: str) -> str | None:
+    """An e-mail address, written or spoken ("alex at example dot com")."""
+    if match := _EMAIL.search(text):
+        return match.group().lower().rstrip(".")
+    said = " ".join(word for word in tokens(text) if word not in POLITE)
+    said = re.sub(r"^(?:(?:my|the|email|address|it|is|yes|sure) )+", "", said)
+    if match := _SPOKEN_EMAIL.search(said):
+        both = f"{match.group(1)}@{match.group(2)}"
+        for word, sign in ((" dot ", "."), (" underscore ", "_"), (" dash ", "-")):
+            both = both.replace(word, sign)
+        return both.replace(" ", "")
+    return None
+
+
+_NAME: Final = re.compile(
+    r"\b(?:my (?:\w+ )?name is|my name's|i am|i'm|this is|it is|it's|call me|name is|the name is|speaking is)"
+    r"\s+((?:[A-Za-z][\w'-]*\s*){1,3})",
+    re.IGNORECASE,
+)
+
+
+def person_name(text: str, *, may_be_whole: bool = True) -> str | None:
+    """A person's name: after "my name is" and the like, or the whole short answer."""
+    if match := _NAME.search(text):
+        words = _name_words(match.group(1))
+    elif may_be_whole:
+        words = _name_words(re.sub(r"[^\w' -]", " ", text))
+        if not 1 <= len(words) <= 3:
+            return None
+    else:
+        return None
+    return " ".join(word[:1].upper() + word[1:] for word in words) or None
+
+
+def _name_words(text: str) -> list[str]:
+    kept: list[str] = []
+    for word in text.split():
+        if word.lower() in _NOT_A_NAME:
+            if kept:
+                break
+            continue
+        if not word[0].isalpha():
+            break
+        kept.append(word)
+    return kept

@@ -1,0 +1,227 @@
+"""What rules know about English: words, stems, yes and no. Pure and deterministic."""
+
+import re
+import unicodedata
+from typing import Final, Literal
+
+Polarity = Literal["yes", "no"]
+
+_CONTRACTIONS: Final = (
+    (re.compile(r"\bcan't\b|\bcannot\b"), "can not"),
+    (re.compile(r"\bwon't\b"), "will not"),
+    (re.compile(r"\bain't\b"), "is not"),
+    (re.compile(r"n't\b"), " not"),
+    (re.compile(r"\bo'clock\b"), "oclock"),
+    (re.compile(r"'m\b"), " am"),
+    (re.compile(r"'re\b"), " are"),
+    (re.compile(r"'ll\b"), " will"),
+    (re.compile(r"'ve\b"), " have"),
+    (re.compile(r"'d\b"), " would"),
+    (re.compile(r"\b(it|that|what|where|there|here|he|she|who|how)'s\b"), r"\1 is"),
+    (re.compile(r"'s\b|'"), ""),
+    (re.compile(r"\bgonna\b"), "going to"),
+    (re.compile(r"\bwanna\b"), "want to"),
+    (re.compile(r"\b([ap])\.\s?m\b\.?"), r"\1m"),
+    (re.compile(r"\be-?mail"), "email"),
+    (re.compile(r"(\d),(?=\d{3}\b)"), r"\1"),
+)
+_TOKEN: Final = re.compile(r"\d+(?:[:.]\d+)?|[a-z]+")
+
+
+def word_set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+POLITE: Final = word_set("please thanks thank um uh er erm hmm well so oh like just actually hi hello hey")
+STOP: Final = word_set("""a an the i you he she it we they me my your his her its our their this that these those is am are was were be been
+    being do does did have has had will would can could shall should may might must to of in on at for with from by as
+    and or but if then than about into up some any there here what which who when where how want wants wanted like need
+    needs get got let know think say says said tell ask asks them us also too very really now""")
+# Words of conditions that say nothing about this edge: "The caller wants to …".
+CONDITION_STOP: Final = word_set("""caller callers user users customer customers guest guests lead client contact agent wish wishes
+    already named name names mention mentions indicate indicates request requests express expresses agreed given
+    provided provides answer answers respond responds something anything named hears heard whether else""")
+_SYNONYMS: Final = {
+    "reschedule": "move",
+    "postpone": "move",
+    "shift": "move",
+    "parcel": "package",
+    "delivery": "package",
+    "shipment": "package",
+    "human": "person",
+    "someone": "person",
+    "somebody": "person",
+    "representative": "person",
+    "operator": "person",
+    "colleague": "person",
+    "staff": "person",
+    "people": "person",
+    "speak": "talk",
+    "meeting": "appointment",
+    "booking": "appointment",
+    "visit": "appointment",
+    "schedule": "book",
+    "reserve": "book",
+    "arrange": "book",
+    "purchase": "buy",
+    "bye": "goodbye",
+    "cost": "price",
+    "fee": "price",
+    "track": "order",
+    "refund": "return",
+    "calling": "call",
+    "occupied": "busy",
+    "photo": "picture",
+    "assistance": "help",
+    "aid": "help",
+    "support": "help",
+}
+
+_YES: Final = word_set(
+    "yes yeah yep yup ya yea aye sure ok okay correct absolutely definitely certainly exactly indeed affirmative"
+)
+_NO: Final = word_set("no nope nah never negative")
+# Whole answers, after please, thanks and articles were dropped.
+_YES_ANSWERS: Final = frozenset(
+    (
+        "right",
+        "that is right",
+        "that is correct",
+        "is right",
+        "go ahead",
+        "of course",
+        "sounds good",
+        "sound good",
+        "that sounds good",
+        "sounds great",
+        "fine",
+        "that is fine",
+        "perfect",
+        "great",
+        "good",
+        "alright",
+        "all right",
+        "i do",
+        "i did",
+        "i have",
+        "i am",
+        "i would",
+        "i will",
+        "why not",
+        "do it",
+        "do that",
+        "i agree",
+        "agree",
+        "i confirm",
+        "confirm",
+        "with pleasure",
+        "true",
+        "by all means",
+        "i think so",
+        "i guess so",
+        "that works",
+        "works for me",
+        "that works for me",
+    )
+)
+_NO_ANSWERS: Final = frozenset(
+    (
+        "not really",
+        "not now",
+        "not yet",
+        "not today",
+        "not at all",
+        "i do not",
+        "i did not",
+        "i have not",
+        "i am not",
+        "i would not",
+        "i will not",
+        "do not",
+        "i do not think so",
+        "i am good",
+        "i disagree",
+        "wrong",
+        "that is wrong",
+        "false",
+        "not interested",
+        "i am not interested",
+        "i would rather not",
+    )
+)
+
+
+def tokens(text: str) -> list[str]:
+    """Lower-case words and numbers with contractions written out: ``I can't`` → ``i can not``."""
+    plain = unicodedata.normalize("NFKD", text.lower().replace("\u2019", "'"))
+    plain = "".join(c for c in plain if not unicodedata.combining(c))
+    for pattern, replacement in _CONTRACTIONS:
+        plain = pattern.sub(replacement, plain)
+    return _TOKEN.findall(plain)
+
+
+def stem(word: str) -> str:
+    """Light: plural, -ing, -ed, -ly and a final e go; ``moving``, ``moved`` and ``move`` become one."""
+    word = _SYNONYMS.get(word, word)
+    if len(word) > 4 and word.endswith("ies"):
+        word = word[:-3] + "y"
+    elif len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        word = word[:-1]
+    for ending in ("ing", "ed", "ly"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            word = word[: -len(ending)]
+            if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "lsz":
+                word = word[:-1]
+            break
+    if len(word) > 3 and word.endswith("e"):
+        word = word[:-1]
+    if word.endswith("ll") and len(word) > 5:  # cancelled, cancelling
+        word = word[:-1]
+    return _SYNONYMS.get(word, word)
+
+
+def essential(text: str) -> list[str]:
+    """Tokens without politeness and fillers; "thank you" goes as a whole."""
+    words = tokens(text)
+    kept = []
+    for index, word in enumerate(words):
+        if word in POLITE or (word in ("you", "much") and index and words[index - 1] in ("thank", "you", "very")):
+            continue
+        kept.append(word)
+    return kept
+
+
+def content(text: str, *, extra_stop: frozenset[str] = frozenset()) -> list[str]:
+    """Stems of the words that carry meaning, in order. "not" and "no" carry meaning."""
+    return [stem(word) for word in essential(text) if word not in STOP and word not in extra_stop]
+
+
+def polarity(text: str) -> Polarity | None:
+    """Whether an answer begins with, or as a whole is, a yes or a no."""
+    words = essential(text)
+    if not words:
+        return None
+    whole = " ".join(words)
+    if whole in _NO_ANSWERS:
+        return "no"
+    if whole in _YES_ANSWERS:
+        return "yes"
+    if words[0] in _NO:
+        return "no"
+    if words[0] in _YES:
+        return "no" if len(words) == 2 and words[1] == "not" else "yes"
+    if words[0] == "i" and words[1:3] == ["do", "not"]:
+        return "no"
+    return None
+
+
+def is_plain_polarity(text: str) -> bool:
+    """Whether an answer is nothing but a yes or a no: "yes please", "no thank you", "sure, go ahead"."""
+    kind = polarity(text)
+    if kind is None:
+        return False
+    words = essential(text)
+    answers, single = (_YES_ANSWERS, _YES) if kind == "yes" else (_NO_ANSWERS, _NO)
+    while words and words[0] in single:
+        words = words[1:]
+    return not words or " ".join(words) in answers or words in (["it", "is"], ["not"])
