@@ -51,8 +51,9 @@ function FlowMap({ nodes, edges, shownId, liveNodeId, onChoose }: FlowMapProps) 
   const scale = width > 0 ? Math.min(1, Math.max(SMALLEST, width / map.width)) : 1;
   const live = useRef<HTMLButtonElement>(null);
   useEffect(() => {
-    if (ref.current && live.current) reveal(ref.current, live.current);
-  }, [ref, liveNodeId]);
+    const box = live.current?.closest<HTMLElement>(`.${classes.scroll}`);
+    if (box && live.current) reveal(box, live.current);
+  }, [liveNodeId]);
   return (
     <div ref={ref} className={classes.scroll} role="group" aria-label="Steps of the conversation">
       <div className={classes.map} style={{ width: map.width, height: map.height, zoom: scale }}>
@@ -85,11 +86,11 @@ function FlowMap({ nodes, edges, shownId, liveNodeId, onChoose }: FlowMapProps) 
             data-live={node.id === liveNodeId || undefined}
             data-shown={node.id === shownId || undefined}
             aria-pressed={node.id === shownId}
+            title={kindName(node.kind)}
             style={{ left: x, top: y, width: NODE_WIDTH, height: NODE_HEIGHT }}
             onClick={() => onChoose(node.id)}
           >
             <span className={classes.name}>{node.name}</span>
-            {node.kind !== "agentNode" && <span className={classes.kind}>{kindName(node.kind)}</span>}
           </button>
         ))}
       </div>

@@ -8,6 +8,7 @@ import { Panel } from "../../components/panel";
 import { Problem } from "../../components/problem";
 import { RunBadge } from "../../components/run_badge";
 import { Transcript } from "../../components/transcript";
+import { localPath } from "../../lib/address";
 import { conversationOf } from "../../lib/conversation";
 import { duration, when, words } from "../../lib/format";
 import { turnsOf } from "../../lib/latency";
@@ -102,7 +103,7 @@ function Recording({ run }: { run: RunDetail }) {
     <Panel title="Recording" right={run.recording_url && <Download url={run.recording_url} name="Recording" />}>
       {run.recording_url ? (
         <div className={classes.player}>
-          <audio controls preload="metadata" src={run.recording_url} aria-label="Recording: caller left, agent right">
+          <audio controls preload="metadata" src={localPath(run.recording_url, window.location.href)} aria-label="Recording: caller left, agent right">
             <track kind="captions" />
           </audio>
           <Text fz="xs" c="dimmed">
@@ -118,7 +119,7 @@ function Recording({ run }: { run: RunDetail }) {
 
 function Download({ url, name }: { url: string; name: string }) {
   return (
-    <Anchor fz="sm" href={url} download aria-label={`Download: ${name}`}>
+    <Anchor fz="sm" href={localPath(url, window.location.href)} download aria-label={`Download: ${name}`}>
       Download
     </Anchor>
   );

@@ -1,6 +1,7 @@
 /** Requests that a browser call needs. */
 
 import { useQuery } from "@tanstack/react-query";
+import { socketAddress } from "../../lib/address";
 import { api, unwrap } from "../../lib/client";
 
 export interface MediaAddress {
@@ -12,14 +13,6 @@ export interface MediaAddress {
 export async function createBrowserRun(agentId: number): Promise<MediaAddress> {
   const run = await unwrap(api.POST("/api/v1/workflow/{workflow_id}/runs", { params: { path: { workflow_id: agentId } }, body: { mode: "browser" } }));
   return { runId: run.id, url: socketAddress(run.media_url ?? `/api/v1/browser/media/${run.id}`, run.media_token ?? "", window.location.href) };
-}
-
-/** The WebSocket address of `mediaUrl` (a path, or http(s)/ws(s)) with its token. */
-export function socketAddress(mediaUrl: string, token: string, page: string): string {
-  const url = new URL(mediaUrl, page);
-  url.protocol = url.protocol.replace(/^http/, "ws");
-  if (token !== "" && !url.searchParams.has("token") && !url.pathname.includes(token)) url.searchParams.set("token", token);
-  return url.href;
 }
 
 /** Whether this organisation still speaks with the offline demonstration voice. */

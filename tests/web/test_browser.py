@@ -1,0 +1,162 @@
+"""The page in a real browser, against a real server, with a voice for a microphone."""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
+
+from offhook.kit import http
+from tests.web.browser import chromium, find_chromium, record_caller, running_server
+
+UI = Path(http.__file__).parents[2] / "_ui" / "index.html"
+IMAGES = Path(__file__).parents[2] / "docs" / "images"
+TAKES_SCREENSHOTS = os.environ.get("OFFHOOK_SCREENSHOTS") == "1"
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(find_chromium() is None, reason="there is no Chromium on PATH"),
+    pytest.mark.skipif(not UI.is_file(), reason="the web UI is not built: make web"),
+    pytest.mark.timeout(240),
+]
+
+DEMO = "Appointment booking (demo)"
+# The agent's greeting takes eight seconds and its second question three.
+CALLER = [(10.5, "I would like to book an appointment."), (19.0, "Tuesday.")]
+
+
+@pytest.fixture(scope="module")
+def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with running_server(tmp_path_factory.mktemp("serve") / "data") as printed:
+        yield printed
+
+
+@pytest.fixture(scope="module")
+def playwright() -> Iterator[Playwright]:
+    with sync_playwright() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def voice(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("voice") / "caller.wav"
+    record_caller(path, CALLER)
+    return path
+
+
+@pytest.fixture(scope="module")
+def browser(voice: Path, playwright: Playwright) -> Iterator[Browser]:
+    with chromium(playwright, voice) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser, link: str) -> Iterator[Page]:
+    """A page that is signed in by the printed link, and the errors of which fail the test that caused them."""
+    opened = browser.new_page(viewport={"width": 1440, "height": 900}, color_scheme="light")
+    opened.goto(link)
+    expect(opened.get_by_role("heading", name="Agents")).to_be_visible(timeout=15_000)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(autouse=True)
+def _no_page_errors(page: Page) -> Iterator[None]:
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    yield
+    assert errors == []
+
+
+def shoot(page: Page, name: str) -> None:
+    if TAKES_SCREENSHOTS:
+        IMAGES.mkdir(parents=True, exist_ok=True)
+        page.wait_for_timeout(400)
+        page.screenshot(path=IMAGES / f"{name}.png")
+
+
+def test_a_link_signs_in_once(browser: Browser, page: Page, link: str) -> None:
+    stranger = browser.new_page()
+    stranger.goto(link)
+    expect(stranger.get_by_role("alert")).to_contain_text("sign-in link does not work")
+    expect(stranger.get_by_label("E-mail")).to_be_visible()
+    stranger.close()
+
+
+def test_talk_from_the_list_to_the_recording(page: Page) -> None:
+    page.goto(re.sub(r"(https?://[^/]+).*", r"\1/", page.url))
+    expect(page.get_by_role("link", name=re.compile(re.escape(DEMO)))).to_be_visible()
+    shoot(page, "agents")
+    page.get_by_role("link", name=re.compile(re.escape(DEMO))).click()
+
+    page.get_by_role("button", name="Start talking").click()
+    transcript = page.get_by_role("log", name="Transcript").first
+    expect(transcript).to_contain_text("this is Maya from Riverside Dental", timeout=15_000)
+    expect(page.get_by_role("button", name="Mute")).to_be_visible()
+    expect(transcript.locator("[data-speaker=caller]").first).to_contain_text("appointment", timeout=30_000)
+    expect(transcript).to_contain_text("Which day suits you best", timeout=15_000)
+    expect(page.get_by_role("list", name="Answer time of each turn")).to_contain_text("ms", timeout=15_000)
+    expect(transcript.locator("[data-speaker=caller]").nth(1)).to_contain_text(
+        "tuesday", ignore_case=True, timeout=30_000
+    )
+    expect(transcript).to_contain_text("What time", timeout=15_000)
+    expect(page.locator("button[data-live]")).to_have_text("What time")
+    shoot(page, "talk")
+    page.get_by_role("button", name="Hang up").click()
+    expect(page.get_by_text("The call is over")).to_be_visible(timeout=15_000)
+
+    page.get_by_role("link", name="Recording and details").click()
+    expect(page.get_by_role("heading", name=re.compile("^WR-TEST"))).to_be_visible()
+    expect(page.get_by_text("Caller hung up")).to_be_visible(timeout=15_000)
+    expect(page.get_by_role("log", name="Transcript")).to_contain_text("Which day suits you best")
+    page.wait_for_function("document.querySelector('audio')?.duration > 15", timeout=15_000)
+    shoot(page, "run")
+
+
+def test_write_with_the_same_agent(page: Page) -> None:
+    page.goto(re.sub(r"/runs/.*", "", page.url))
+    page.get_by_text("Text chat", exact=True).first.click()
+    page.get_by_role("button", name="Start a text chat").click()
+    chat = page.get_by_role("log", name="Transcript").last
+    expect(chat).to_contain_text("this is Maya from Riverside Dental", timeout=15_000)
+    page.get_by_label("Message").fill("when are you open")
+    page.get_by_label("Message").press("Enter")
+    expect(chat).to_contain_text("We are open Monday to Friday", timeout=15_000)
+    page.get_by_role("button", name="End", exact=True).click()
+    expect(page.get_by_text("The conversation is over.")).to_be_visible(timeout=15_000)
+
+
+def test_make_an_agent_from_nothing_and_publish_it(page: Page) -> None:
+    page.get_by_role("link", name="Offhook: all agents").click()
+    page.get_by_role("button", name="New agent").click()
+    page.get_by_label("Name").fill("Front desk")
+    page.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("heading", name="Front desk", exact=True)).to_be_visible()
+    expect(page.get_by_text("Draft v1")).to_be_visible()
+    page.get_by_role("button", name="Publish draft").click()
+    expect(page.get_by_text("Published v1")).to_be_visible()
+    expect(page.get_by_text("Draft v1")).to_be_hidden()
+
+
+def test_a_blocked_microphone_is_explained(page: Page, playwright: Playwright) -> None:
+    state = page.context.storage_state()
+    with chromium(playwright, allows_microphone=False) as strict:
+        context = strict.new_context(storage_state=state)
+        context.clear_permissions()
+        blocked = context.new_page()
+        blocked.goto(page.url)
+        blocked.get_by_role("button", name="Start talking").click()
+        expect(blocked.get_by_text("The microphone is blocked")).to_be_visible(timeout=15_000)
+        expect(blocked.get_by_role("button", name="Try again")).to_be_visible()
+        context.close()
+
+
+def test_sign_out_and_no_way_back(page: Page) -> None:
+    inside = page.url
+    page.get_by_role("button", name="Owner").click()
+    page.get_by_role("menuitem", name="Sign out").click()
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+    page.goto(inside)
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
