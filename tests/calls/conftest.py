@@ -30,6 +30,19 @@ from tests.fixtures_orgs import OrgFixture
 from tests.voice.phone import simple_agent
 
 
+class AudibleTts(ScriptedTts):
+    """A voice whose words the scripted recogniser hears: the one of the sandbox's callers."""
+
+    def __init__(self, hearing: Hearing) -> None:
+        super().__init__()
+        self._hearing = hearing
+
+    async def speak(self, text: str) -> AsyncIterator[bytes]:
+        async for chunk in super().speak(text):
+            yield chunk
+        self._hearing.spoken.append(text)
+
+
 class ScriptedModels(ModelRegistry):
     """The models of every call of this server: a recogniser that reads what the test's callers say."""
 
@@ -38,9 +51,10 @@ class ScriptedModels(ModelRegistry):
         self.replies: list[Reply] = [takes("done")]
 
     def for_call(self, configurations: Mapping[str, Any]) -> CallModels:
+        is_caller = "models" in configurations
         return CallModels(
             llm=(ScriptedLlm(self.replies),),
-            tts=(ScriptedTts(s_per_char=0.02),),
+            tts=(AudibleTts(self.hearing) if is_caller else ScriptedTts(s_per_char=0.02),),
             stt=(ScriptedStt(self.hearing),),
         )
 
