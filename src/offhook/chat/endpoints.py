@@ -9,8 +9,8 @@ from offhook.chat.service import Chats
 from offhook.kit.ids import Id, LongId
 from offhook.orgs import CurrentOrg, RequireMember
 from offhook.root import use
+from offhook.runs import Run
 from offhook.runs.chats import EMPTY
-from offhook.runs.tables import Run
 
 router = APIRouter(prefix="/workflow/{workflow_id}/text-chat/sessions", tags=["text chat"])
 

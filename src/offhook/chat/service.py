@@ -11,7 +11,7 @@ from offhook.chat.errors import ChatTimedOut, WorkflowChanged
 from offhook.models.registry import ModelRegistry
 from offhook.orgs import Caller
 from offhook.root import Root
-from offhook.runs import chats
+from offhook.runs import Run, chats
 from offhook.runs import service as runs
 from offhook.runs.chats import Answer, Claim
 from offhook.runs.context import call_context
@@ -19,7 +19,6 @@ from offhook.runs.events import RunStarted
 from offhook.runs.limits import TEXT_CHAT
 from offhook.runs.outage import DATABASE_ERRORS
 from offhook.runs.sweeper import finished
-from offhook.runs.tables import Run
 from offhook.runs.tools import ToolRegistry
 from offhook.voice.config import CallConfig
 from offhook.voice.events import VoiceEvent
@@ -31,7 +30,8 @@ from offhook.workflows.graph import parse_graph
 ANSWER_S: Final = chats.CLAIM_S - 20
 log = structlog.get_logger(__name__)
 
-Exchange = Callable[[TextSession], Awaitable[list[str]]]
+# What an exchange adds to the chat: (role, text), in order.
+Exchange = Callable[[TextSession], Awaitable[list[tuple[str, str]]]]
 
 
 class KeptEvents:
@@ -90,32 +90,32 @@ class Chats:
     async def _exchange(self, ids: tuple[int, int, int], text: str | None, expected_revision: int | None) -> Run:
         held = await self._claim(ids, expected_revision)
 
-        async def talk(engine: TextSession) -> list[str]:
+        async def talk(engine: TextSession) -> list[tuple[str, str]]:
             # A chat whose first answer was lost, or that was made as a bare run, begins with its first message.
-            first = await engine.start() if held.state["snapshot"] is None else []
+            said = [] if held.state["snapshot"] is not None else _by_agent(await engine.start())
             if text is None or engine.is_over:
-                return first
-            return first + await engine.say(text)
+                return said
+            return [*said, ("caller", text), *_by_agent(await engine.say(text))]
 
-        return await self._with(held, talk, text)
+        return await self._with(held, talk)
 
     async def _claim(self, ids: tuple[int, int, int], expected_revision: int | None) -> Claim:
         async with self._root.db.transaction() as session:
             return await chats.claim(session, ids, expected_revision=expected_revision, now=self._root.clock.now())
 
-    async def _with(self, held: Claim, talk: Exchange, text: str | None = None) -> Run:
+    async def _with(self, held: Claim, talk: Exchange) -> Run:
         """Restore the engine, let it talk, store what came of it; the claim is given back whatever happens."""
         try:
-            said_at = self._root.clock.now()
+            began_at = self._root.clock.now()
             sink = KeptEvents()
-            engine = await self._engine(held, sink, said_at)
+            engine = await self._engine(held, sink, began_at)
             async with asyncio.timeout(ANSWER_S):
-                answers = await talk(engine)
-            messages = [_message("caller", text, said_at)] if text is not None else []
-            messages += [_message("agent", answer, self._root.clock.now()) for answer in answers]
+                said = await talk(engine)
+            now = self._root.clock.now()
+            messages = [_message(role, text, began_at if role == "caller" else now) for role, text in said]
             answer = Answer(messages, engine.snapshot(), sink.events, engine.result)
             async with self._root.db.transaction() as session:
-                run = await chats.store(session, held, answer, now=self._root.clock.now())
+                run = await chats.store(session, held, answer, now=now)
         except BaseException as error:
             await self._release(held)
             if isinstance(error, TimeoutError):
@@ -154,9 +154,13 @@ class Chats:
             log.warning("chat_claim_not_released", run_id=held.run.id, error=type(error).__name__)
 
 
-async def _end(engine: TextSession) -> list[str]:
+async def _end(engine: TextSession) -> list[tuple[str, str]]:
     await engine.end()
     return []
+
+
+def _by_agent(texts: list[str]) -> list[tuple[str, str]]:
+    return [("agent", text) for text in texts]
 
 
 def _message(role: str, text: str, at: datetime) -> dict[str, Any]:
