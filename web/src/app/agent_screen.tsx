@@ -1,6 +1,7 @@
 /** The page of one agent: its head, talking and writing with it, its map, its conversations. */
 
 import { SegmentedControl, Skeleton, Stack } from "@mantine/core";
+import { useDocumentTitle } from "@mantine/hooks";
 import { useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { Panel } from "../components/panel";
@@ -27,11 +28,13 @@ export function AgentScreen() {
 
 function AgentView({ agent }: { agent: Agent }) {
   const call = useCall(agent.id);
+  const version = agent.has_draft ? `draft v${agent.version_number}` : `published v${agent.version_number}`;
+  useDocumentTitle(`${agent.name} · Offhook`);
   return (
     <Stack gap="lg">
       <AgentHeader agent={agent} />
       <div className={classes.columns}>
-        <TalkPanel agentId={agent.id} agentName={agent.name} call={call} />
+        <TalkPanel agentId={agent.id} agentName={agent.name} version={version} call={call} />
         <Side agent={agent} liveNodeId={call.state.conversation.nodeId} />
       </div>
       <RunsPanel agentId={agent.id} />

@@ -1,6 +1,7 @@
 /** One conversation afterwards, or while it goes on: what was said, how it sounded, how fast it answered. */
 
 import { Anchor, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
+import { useDocumentTitle } from "@mantine/hooks";
 import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { LatencyBars, LatencySummary } from "../../components/latency";
@@ -26,6 +27,7 @@ export function RunPage({ agentId, runId }: { agentId: number; runId: number }) 
 }
 
 function Shown({ agentId, run }: { agentId: number; run: RunDetail }) {
+  useDocumentTitle(`${run.name} · Offhook`);
   const conversation = useMemo(() => conversationOf(run.events), [run.events]);
   const turns = useMemo(() => turnsOf(run.events), [run.events]);
   return (

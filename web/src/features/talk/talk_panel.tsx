@@ -17,18 +17,20 @@ import type { Call } from "./use_call";
 interface TalkPanelProps {
   agentId: number;
   agentName: string;
+  /** Which version answers here, for example "draft v2". */
+  version: string;
   call: Call;
 }
 
 /** Rows of latency bars that fit below a conversation without pushing it away. */
 const LIVE_BARS = 4;
 
-export function TalkPanel({ agentId, agentName, call }: TalkPanelProps) {
+export function TalkPanel({ agentId, agentName, version, call }: TalkPanelProps) {
   const isDemoVoice = useIsDemoVoice();
   const { state } = call;
   const hasWords = state.conversation.lines.length > 0;
   return (
-    <Panel title="Talk" right={<PhaseLabel phase={state.phase} />} className={classes.panel}>
+    <Panel title={<Heading version={version} />} right={<PhaseLabel phase={state.phase} />} className={classes.panel}>
       {hasWords ? (
         <Transcript lines={state.conversation.lines} agentName={agentName} isLive />
       ) : (
@@ -43,6 +45,14 @@ export function TalkPanel({ agentId, agentName, call }: TalkPanelProps) {
         </Text>
       )}
     </Panel>
+  );
+}
+
+function Heading({ version }: { version: string }) {
+  return (
+    <h2 className={classes.heading}>
+      Talk <span>with the {version}</span>
+    </h2>
   );
 }
 
