@@ -142,8 +142,7 @@ class MediaLeg:
                 self._react(heard)
         except WireError as error:
             self.close(BAD_MESSAGE, str(error))
-        except Exception:
-            # the media-socket edge: one call's fault must not reach the loop's other calls
+        except Exception:  # the media-socket edge: one call's fault must not reach the loop's other calls
             log.exception("media_message_failed")
             self.close(FAULT, "this call failed")
 

@@ -7,10 +7,9 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.db import Database
-from offhook.runs import media_tokens
+from offhook.runs import Run, media_tokens
 from offhook.runs import service as runs
 from offhook.runs.states import FINAL, INITIATED
-from offhook.runs.tables import Run
 from offhook.telephony.errors import (
     CarrierCannotDial,
     CarrierRefused,

@@ -116,8 +116,7 @@ class SandboxNetwork:
         except asyncio.CancelledError:
             await self._report(call, "canceled", end_reason="canceled")
             raise
-        except Exception:
-            # the vendor edge: a simulated carrier that breaks is a carrier that failed
+        except Exception:  # the vendor edge: a simulated carrier that breaks is a carrier that failed
             log.exception("sandbox_call_failed", run_id=call.request.run_id)
             await self._report(call, "failed", end_reason="error")
         finally:
