@@ -60,7 +60,9 @@ function LiveLatency({ state }: { state: CallState }) {
   return (
     <div className={classes.latency}>
       <LatencySummary turns={state.turns} />
-      <LatencyBars turns={state.turns.slice(-LIVE_BARS)} />
+      <div className={classes.bars}>
+        <LatencyBars turns={state.turns.slice(-LIVE_BARS)} />
+      </div>
     </div>
   );
 }
