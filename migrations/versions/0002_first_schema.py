@@ -341,7 +341,10 @@ def upgrade() -> None:
         "ix_runs_workflow_created", "runs", ["organization_id", "workflow_id", "created_at", "id"], unique=False
     )
     op.create_index(
-        "ix_runs_workflow_duration", "runs", ["organization_id", "workflow_id", "duration", "id"], unique=False
+        "ix_runs_workflow_duration",
+        "runs",
+        ["organization_id", "workflow_id", sa.literal_column("duration DESC NULLS LAST"), sa.literal_column("id DESC")],
+        unique=False,
     )
     op.create_table(
         "media_tokens",

@@ -5,11 +5,13 @@ from typing import Any
 
 import pytest
 from httpx import AsyncClient
-from sqlalchemy import update
+from sqlalchemy import select, text, update
 
 from offhook.kit.audio import MULAW_8K
+from offhook.kit.filters import parse_sort
 from offhook.root import Root
 from offhook.runs import service
+from offhook.runs.listing import SORTS
 from offhook.runs.recording import Recordings
 from offhook.runs.tables import Run
 from offhook.runs.writer import EventWriter
@@ -281,3 +283,27 @@ class TestTranscript:
     async def test_as_json(self, client: AsyncClient, talked: Run, org: OrgFixture, query: str, accept: str) -> None:
         answer = await client.get(url(talked, f"/transcript{query}"), headers=org.owner_headers | {"Accept": accept})
         assert [line["role"] for line in answer.json()["lines"]] == ["agent", "caller"]
+
+
+class TestListPlan:
+    """Sorting runs on an index: the database reads a page, not every run of the workflow."""
+
+    @pytest.mark.parametrize(
+        "query", ["sort_by=created_at", "sort_by=created_at&sort_order=asc", "sort_by=id", "sort_by=duration"]
+    )
+    async def test_no_sort(self, root: Root, org: OrgFixture, run: Run, query: str) -> None:
+        asked = dict(part.split("=") for part in query.split("&"))
+        order = parse_sort(asked["sort_by"], asked.get("sort_order"), SORTS, default="created_at", tie_break=Run.id)
+        statement = (
+            select(Run.name)
+            .where(Run.organization_id == org.id, Run.workflow_id == run.workflow_id)
+            .order_by(*order)
+            .limit(50)
+            .compile(root.db.engine, compile_kwargs={"literal_binds": True})
+        )
+        async with root.db.transaction() as session:
+            await session.execute(text("SET LOCAL enable_seqscan = off"))
+            await session.execute(text("SET LOCAL enable_sort = off"))
+            await session.execute(text("SET LOCAL enable_incremental_sort = off"))
+            plan = "\n".join((await session.execute(text(f"EXPLAIN {statement}"))).scalars())
+        assert "Sort" not in plan, plan

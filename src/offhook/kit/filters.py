@@ -84,9 +84,11 @@ def parse_sort(
     if order not in {"asc", "desc"}:
         raise FilterInvalid(["sort_order"], f"Unknown sort order {order!r}: use asc or desc.", "sort_order_unknown")
     column = columns[key]
-    if order == "asc":
-        return [column.asc().nulls_last(), tie_break.asc()]
-    return [column.desc().nulls_last(), tie_break.desc()]
+    ordered = column.asc() if order == "asc" else column.desc()
+    # An index cannot give another order of nulls than it was made with, so a column without nulls must not ask for one.
+    if getattr(column, "nullable", True):
+        ordered = ordered.nulls_last()
+    return [ordered, tie_break.asc() if order == "asc" else tie_break.desc()]
 
 
 def _criteria(raw: str) -> list[Any]:

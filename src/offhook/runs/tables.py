@@ -18,7 +18,14 @@ class Run(Base):
         Index("ix_runs_org_created", "organization_id", "created_at", "id"),
         Index("ix_runs_workflow", "organization_id", "workflow_id", "id"),
         Index("ix_runs_workflow_created", "organization_id", "workflow_id", "created_at", "id"),
-        Index("ix_runs_workflow_duration", "organization_id", "workflow_id", "duration", "id"),
+        # The longest calls first; runs without a duration come last in either order.
+        Index(
+            "ix_runs_workflow_duration",
+            "organization_id",
+            "workflow_id",
+            text("duration DESC NULLS LAST"),
+            text("id DESC"),
+        ),
         Index("ix_runs_call_id", "call_id", postgresql_where=text("call_id IS NOT NULL")),
         Index("ix_runs_live", "lease_until", postgresql_where=text("status IN ('initiated','ringing','in_progress')")),
         # A worker that dies after the carrier said "completed" leaves a final run with a lease.
