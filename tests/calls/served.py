@@ -1,0 +1,145 @@
+"""``offhook serve`` as a process of its own, with the built-in models and an embedded database."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+
+from offhook.kit.data_folder import DataFolder, ServerInfo
+from offhook.kit.db import Database
+from offhook.orgs import service as orgs
+
+START_S = 60.0
+
+
+async def _key(database_url: str) -> str:
+    database = Database(database_url, pool_size=1)
+    try:
+        async with database.transaction() as session:
+            organization = await orgs.find_organization(session, orgs.DEFAULT_ORGANIZATION)
+            return (await orgs.create_key(session, organization_id=organization.id, name="Test")).key
+    finally:
+        await database.dispose()
+
+
+class Served(AbstractAsyncContextManager["Served"]):
+    """Started when the block begins; ended in order when it ends. ``http`` acts for the first organisation."""
+
+    def __init__(self, data_dir: Path, **environment: str) -> None:
+        self.data_dir = data_dir
+        self.environment = {**os.environ, "OFFHOOK_DATA_DIR": str(data_dir), **environment}
+        self._process: subprocess.Popen[bytes] | None = None
+        self.info: ServerInfo | None = None
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.http.aclose()
+        await self._end(signal.SIGTERM)
+
+    async def start(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "offhook.cli", "serve", "--port", "0"],
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+        )
+        self.info = await self._announced(self._process)
+        assert self.info.database_url is not None
+        async with httpx.AsyncClient(trust_env=False) as anonymous:
+            await self._until_ready(anonymous)
+        headers = {"X-API-Key": await _key(self.info.database_url)}
+        self.http = httpx.AsyncClient(base_url=f"{self.info.url}/api/v1", headers=headers, trust_env=False, timeout=30)
+
+    async def _announced(self, process: "subprocess.Popen[bytes]") -> ServerInfo:
+        until = time.monotonic() + START_S
+        while time.monotonic() < until:
+            assert process.poll() is None, "the server ended while it started"
+            info = DataFolder(self.data_dir).running() if self.data_dir.exists() else None
+            if info is not None and info.pid == process.pid and info.database_url is not None:
+                return info
+            await asyncio.sleep(0.05)
+        raise AssertionError("the server did not start")
+
+    async def _until_ready(self, http: httpx.AsyncClient) -> None:
+        assert self.info is not None
+        async with asyncio.timeout(START_S):
+            while True:
+                try:
+                    if (await http.get(f"{self.info.url}/ready")).status_code == 200:
+                        return
+                except httpx.TransportError:
+                    await asyncio.sleep(0.05)
+
+    async def kill(self) -> None:
+        """kill -9 of the server's process."""
+        await self.http.aclose()
+        await self._end(signal.SIGKILL)
+
+    async def _end(self, number: signal.Signals) -> None:
+        assert self._process is not None
+        if self._process.poll() is None:
+            self._process.send_signal(number)
+        await asyncio.to_thread(self._process.wait, 60)
+
+    # what tests do with it
+
+    async def publish(self, definition: dict[str, Any]) -> int:
+        body = {"name": "Agent", "workflow_definition": definition}
+        made = await self._ok(await self.http.post("/workflow/create/definition", json=body))
+        await self._ok(await self.http.post(f"/workflow/{made['id']}/publish"))
+        return int(made["id"])
+
+    async def demo_agent(self, name: str) -> int:
+        listed = await self.http.get("/workflow/fetch")
+        return int(next(agent["id"] for agent in listed.json() if name in agent["name"].lower()))
+
+    async def dial(self, workflow_id: int, number: str) -> int:
+        body = {"workflow_id": workflow_id, "phone_number": number}
+        return int((await self._ok(await self.http.post("/telephony/initiate-call", json=body)))["workflow_run_id"])
+
+    async def run(self, workflow_id: int, run_id: int) -> dict[str, Any]:
+        return await self._ok(await self.http.get(f"/workflow/{workflow_id}/runs/{run_id}"))
+
+    async def finished(self, workflow_id: int, run_id: int, *, within_s: float = 120) -> dict[str, Any]:
+        async with asyncio.timeout(within_s):
+            while (run := await self.run(workflow_id, run_id))["status"] in {"initiated", "ringing", "in_progress"}:
+                await asyncio.sleep(0.2)
+        return run
+
+    async def recording(self, workflow_id: int, run_id: int, to: Path) -> Path:
+        answer = await self.http.get(f"/workflow/{workflow_id}/runs/{run_id}/recording")
+        assert answer.status_code == 200, answer.text
+        to.write_bytes(answer.content)
+        return to
+
+    async def _ok(self, answer: httpx.Response) -> dict[str, Any]:
+        assert answer.status_code == 200, answer.text
+        return dict(answer.json())
+
+
+async def offhook(served: Served, *arguments: str) -> tuple[int, str, str]:
+    """Run a command beside the server: (exit code, stdout, stderr)."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "offhook.cli",
+        *arguments,
+        env=served.environment,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    out, err = await process.communicate()
+    return process.returncode or 0, out.decode(), err.decode()
