@@ -34,10 +34,10 @@ RUN: dict[str, Any] = {
 
 
 def test_the_report_shows_what_was_said_how_it_ended_and_how_long_answers_took() -> None:
-    console = Console(width=120, record=True)
-    with console.capture():
+    console = Console(width=120)
+    with console.capture() as printed:
         print_report(console, RUN)
-    text = console.export_text()
+    text = printed.get()
 
     assert "Agent:  Hello [red]there …" in text
     assert "answered (completed, agent_ended), 12.3 s" in text
