@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from httpx import ASGITransport, AsyncClient
 
 from offhook.api import create_app
-from offhook.bootstrap import METADATA, build_root, stop
+from offhook.bootstrap import build_root, stop
 from offhook.kit import migrations
 from offhook.kit.db import Database
 from offhook.kit.postgres import EmbeddedPostgres
@@ -24,11 +24,7 @@ pytest_plugins = ["tests.fixtures_orgs"]
 
 async def _make_template(url: str) -> None:
     database = Database(url)
-    async with database.engine.begin() as connection:
-        await connection.run_sync(METADATA.create_all)
-        script = migrations.folder() / "versions" / "0001_pgqueuer.sql"
-        for statement in script.read_text().split("\n-- next\n")[1:]:
-            await connection.exec_driver_sql(statement)
+    await migrations.upgrade(database, lambda _: None)
     await database.dispose()
 
 

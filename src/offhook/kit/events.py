@@ -23,5 +23,5 @@ class EventBus:
         for handler in self._handlers[type(event)]:
             try:
                 await handler(event)
-            except Exception:  # noqa: BLE001 - event dispatch is one of the four places
+            except Exception:  # one of the four places: a subscriber must not stop the next one
                 log.exception("event_handler_failed", event_type=type(event).__name__)
