@@ -8,12 +8,24 @@ import pytest
 
 from offhook.kit.audio import PCM16_16K
 from offhook.root import Root
-from offhook.runs import LiveCall, LiveRuns, RunFinished, RunStarted, event_store, repository, service
+from offhook.runs import (
+    EventWriter,
+    LiveCall,
+    LiveRuns,
+    RunFinished,
+    RunStarted,
+    RunStreams,
+    event_store,
+    repository,
+    service,
+)
 from offhook.runs.errors import ProcessIsFull, RunNotConnectable
 from offhook.runs.tables import Run
+from offhook.runs.tools import ToolRegistry
 from offhook.voice.events import CALL_ENDED, VoiceEvent
 from offhook.voice.ports import CallResult
 from tests.fakes.calls import FixedModels, use_fakes
+from tests.fakes.database import FaultyDatabase
 from tests.fakes.scripted import takes
 from tests.fakes.voice import KeptLeg
 from tests.runs.conftest import MakeRun
@@ -248,25 +260,22 @@ async def test_without_a_disk_the_call_goes_on(root: Root, live: LiveRuns, run: 
 
 
 async def test_a_call_ends_rightly_through_an_outage_of_the_database(
-    root: Root, live: LiveRuns, run: Run, database_url: str, monkeypatch: pytest.MonkeyPatch
+    root: Root, models: FixedModels, run: Run, database_url: str
 ) -> None:
+    faulty = FaultyDatabase(database_url)
+    root.db, whole = faulty, root.db
+    live = LiveRuns(root, writer=EventWriter(faulty), streams=RunStreams(faulty), tools=ToolRegistry())
     call, _ = await connect(live, run)
     talking = asyncio.create_task(call.run())
     await asyncio.sleep(0.1)
-    engine = root.db.engine
-    good = engine.url
-
-    def away() -> None:
-        raise ConnectionRefusedError("the database is away")
-
-    real = root.db.transaction
-    monkeypatch.setattr(root.db, "transaction", away)
+    faulty.is_away = True
     call.session.leg_ended()
     await asyncio.sleep(1)
     assert not talking.done()
-    monkeypatch.setattr(root.db, "transaction", real)
+    faulty.is_away = False
     await asyncio.wait_for(talking, 20)
     stored = await reload(root, run)
     assert (stored.status, stored.end_reason) == ("completed", "caller_hung_up")
     assert CALL_ENDED in [event["type"] for event in await events_of(root, run)]
-    assert good == engine.url
+    root.db = whole
+    await faulty.dispose()

@@ -180,3 +180,13 @@ async def test_nobody_listens_when_everybody_left(streams: RunStreams, root: Roo
     with pytest.raises(asyncio.CancelledError):
         await reading
     assert not streams._listeners
+
+
+async def test_a_quiet_run_is_kept_alive(streams: RunStreams, root: Root, run: Run) -> None:
+    quiet = 0
+    async with asyncio.timeout(20):
+        async for news in follow(streams, root.db, run.organization_id, run.id, after=0, keep_alive_s=0.05):
+            quiet += news is None
+            if quiet == 3:
+                await end(root.db, run)
+    assert quiet >= 3

@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import Iterator
-from contextlib import asynccontextmanager
 
 import pytest
 from hypothesis import given
@@ -17,31 +16,8 @@ from offhook.runs.event_store import encode
 from offhook.runs.tables import Run
 from offhook.runs.writer import EVENTS_DROPPED, EventWriter
 from offhook.voice.events import CALLER_PARTIAL, CALLER_SAID, VoiceEvent
+from tests.fakes.database import FaultyDatabase
 from tests.runs.conftest import MakeRun
-
-
-class FaultyDatabase(Database):
-    """A database whose connection can be cut before or after the commit, as networks do."""
-
-    def __init__(self, url: str) -> None:
-        super().__init__(url, pool_size=2)
-        self.is_away = False
-        self.loses_next_answer = False
-
-    def transaction(self):  # type: ignore[no-untyped-def, override]
-        if self.is_away:
-            raise ConnectionRefusedError("the database is away")
-        return self._answering() if self.loses_next_answer else super().transaction()
-
-    def _answering(self):  # type: ignore[no-untyped-def]
-        @asynccontextmanager
-        async def transaction():  # type: ignore[no-untyped-def]
-            self.loses_next_answer = False
-            async with super(FaultyDatabase, self).transaction() as session:
-                yield session
-            raise ConnectionResetError("committed, but nobody was told")
-
-        return transaction()
 
 
 @pytest.fixture

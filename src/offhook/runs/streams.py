@@ -134,11 +134,17 @@ class RunStreams:
 
 
 async def follow(
-    streams: RunStreams, db: Database, organization_id: int, run_id: int, *, after: int
+    streams: RunStreams,
+    db: Database,
+    organization_id: int,
+    run_id: int,
+    *,
+    after: int,
+    keep_alive_s: float = KEEP_ALIVE_S,
 ) -> AsyncIterator[list[dict[str, Any]] | VoiceEvent | None]:
     """The stored events after number ``after`` in batches, then new ones as they come; ends with the run.
 
-    Yields lists of stored events, single live-only events, and None when there was nothing for a while.
+    Yields lists of stored events, single live-only events, and None when there was nothing for ``keep_alive_s``.
     """
     with streams.listen(run_id) as listener:
         await streams.ready()
@@ -154,7 +160,7 @@ async def follow(
                 continue
             if is_over:
                 return
-            while not (has_news := await listener.wait(KEEP_ALIVE_S)) or not listener.take_stored():
+            while not (has_news := await listener.wait(keep_alive_s)) or not listener.take_stored():
                 for event in listener.take_live():
                     yield event
                 if not has_news:
