@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
+from sqlalchemy import delete
 
 from offhook.kit.audio import PCM16_16K
 from offhook.root import Root
@@ -279,3 +280,14 @@ async def test_a_call_ends_rightly_through_an_outage_of_the_database(
     assert CALL_ENDED in [event["type"] for event in await events_of(root, run)]
     root.db = whole
     await faulty.dispose()
+
+
+async def test_a_run_that_is_deleted_while_it_talks(root: Root, live: LiveRuns, run: Run) -> None:
+    call, _ = await connect(live, run)
+    talking = asyncio.create_task(call.run())
+    await asyncio.sleep(0.1)
+    async with root.db.transaction() as session:
+        await session.execute(delete(Run).where(Run.id == run.id))
+    call.session.leg_ended()
+    assert (await asyncio.wait_for(talking, 20)).end_reason == "caller_hung_up"
+    assert (call.finished, live.active) == (None, 0)

@@ -40,7 +40,6 @@ async def store(session: AsyncSession, organization_id: int, run_id: int, ending
     """
     result = ending.result
     is_live = Run.status.in_(sorted(LIVE))
-    cost_cents = await costs.store(session, organization_id, run_id, ending.usage)
     stored = await session.execute(
         update(Run)
         .where(Run.id == run_id, Run.organization_id == organization_id)
@@ -53,7 +52,6 @@ async def store(session: AsyncSession, organization_id: int, run_id: int, ending
             gathered_context=Run.gathered_context.concat(event_store.storable(ending.gathered)),
             usage=event_store.storable(ending.usage),
             latency=ending.latency,
-            cost_cents=cost_cents,
             tags=[tag[:64] for tag in result.tags],
             lease_until=None,
         )
@@ -62,5 +60,6 @@ async def store(session: AsyncSession, organization_id: int, run_id: int, ending
     )
     run = stored.scalar_one_or_none()
     if run is not None:
+        run.cost_cents = await costs.store(session, organization_id, run_id, run.usage)
         await event_store.notify(session, [run_id])
     return run

@@ -1,0 +1,41 @@
+"""Cost lines of a run: counted use times the price of the day, summed once."""
+
+from decimal import Decimal
+from typing import Any
+
+from offhook.root import Root
+from offhook.runs import costs, repository
+from offhook.runs.tables import Run
+
+USAGE: dict[str, Any] = {
+    "llm": [
+        {"provider": "openai", "model": "gpt-4.1", "prompt_tokens": 40_000, "completion_tokens": 2_000, "calls": 9}
+    ],
+    "tts": [{"provider": "builtin", "model": "espeak-ng", "characters": 900}],
+    "stt": [{"provider": "nobody", "model": "knows", "seconds": 61.5}],
+}
+
+
+async def store(root: Root, run: Run, usage: dict[str, Any]) -> tuple[int, list[dict[str, Any]]]:
+    async with root.db.transaction() as session:
+        cents = await costs.store(session, run.organization_id, run.id, usage)
+        return cents, await repository.cost_lines(session, run.organization_id, run.id)
+
+
+async def test_every_counted_thing_has_its_line(root: Root, run: Run) -> None:
+    cents, lines = await store(root, run, USAGE)
+    by_unit = {(line["kind"], line["unit"]): line for line in lines}
+    assert set(by_unit) == {("llm", "prompt_token"), ("llm", "completion_token"), ("tts", "character")}
+    prompt = by_unit["llm", "prompt_token"]
+    assert (prompt["quantity"], prompt["model"]) == (40_000, "gpt-4.1")
+    total = sum(Decimal(str(line["quantity"])) * Decimal(str(line["unit_price_cents"])) for line in lines)
+    assert cents == round(total) == 10
+
+
+async def test_storing_it_again_changes_nothing(root: Root, run: Run) -> None:
+    first = await store(root, run, USAGE)
+    assert await store(root, run, USAGE) == first
+
+
+async def test_no_use_costs_nothing(root: Root, run: Run) -> None:
+    assert await store(root, run, {}) == (0, [])
