@@ -129,7 +129,7 @@ class TestInitiateCall:
             seen.append(pool.checkedout())  # type: ignore[attr-defined]
             return await dial(*args)
 
-        self.carrier.dial = watched  # type: ignore[method-assign]
+        self.carrier.dial = watched  # type: ignore[method-assign,assignment]
         await self.initiate({"Idempotency-Key": "k1"})
         assert seen == [0]
 

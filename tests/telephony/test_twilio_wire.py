@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from offhook.telephony.ports import Digit, MarkReached, Started, Stopped, WireError
 from offhook.telephony.providers.twilio.wire import TwilioWire
 
-START = {
+START: dict[str, Any] = {
     "event": "start",
     "sequenceNumber": "1",
     "streamSid": "MZ1",
