@@ -16,6 +16,7 @@ class FixedModels:
     """Stands in for the ModelRegistry: every call gets one scripted LLM, TTS and STT."""
 
     def __init__(self, script: Sequence[Reply] = (), *, extracts: str = "{}") -> None:
+        self.fails_with: Exception | None = None
         self.hearing = Hearing()
         self.llm = ScriptedLlm(script, extracts=extracts)
         # Sentences of a few hundredths of a second: these calls run on the wall clock.
@@ -23,6 +24,8 @@ class FixedModels:
         self.stt = ScriptedStt(self.hearing)
 
     def for_call(self, configurations: Mapping[str, Any]) -> CallModels:
+        if self.fails_with is not None:
+            raise self.fails_with
         return CallModels(llm=(self.llm,), tts=(self.tts,), stt=(self.stt,))
 
     async def close(self) -> None:

@@ -291,3 +291,15 @@ async def test_a_run_that_is_deleted_while_it_talks(root: Root, live: LiveRuns, 
     call.session.leg_ended()
     assert (await asyncio.wait_for(talking, 20)).end_reason == "caller_hung_up"
     assert (call.finished, live.active) == (None, 0)
+
+
+async def test_a_call_that_cannot_be_built_is_a_failed_run(
+    root: Root, live: LiveRuns, run: Run, published: list[Any], models: FixedModels
+) -> None:
+    models.fails_with = ConnectionError("no such vendor")
+    with pytest.raises(ConnectionError):
+        await live.connect(run.id, KeptLeg())
+    stored = await reload(root, run)
+    assert (stored.status, stored.end_reason, stored.lease_until, live.active) == ("failed", "error", None, 0)
+    assert [event.status for event in published] == ["failed"]
+    assert [event["type"] for event in await events_of(root, run)] == [CALL_ENDED]

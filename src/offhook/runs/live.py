@@ -80,7 +80,7 @@ class LiveCall:
         try:
             if self._recorder is not None:
                 await self._recorder.close()
-            self.finished = await self._calls.store_end(self, self._sink, result)
+            self.finished = await self._calls.store_end(self.organization_id, self.run_id, self._sink, result)
         finally:
             self._calls.forget(self)
             self.over.set()
@@ -150,7 +150,6 @@ class LiveRuns:
         if self._vad is None:
             await self.warm_up()
         assert self._vad is not None
-        recorder = await self._recorder(run, leg.codec, sink)
         agent = Agent(
             graph=parse_graph(version.definition),
             config=CallConfig.from_configurations(version.configurations),
@@ -158,7 +157,13 @@ class LiveRuns:
             context=call_context(run, version),
         )
         models = self._root.get(ModelRegistry).for_call(version.configurations)
-        session = CallSession(agent=agent, leg=leg, models=models, sink=sink, vad=self._vad, recorder=recorder)
+        recorder = await self._recorder(run, leg.codec, sink)
+        try:
+            session = CallSession(agent=agent, leg=leg, models=models, sink=sink, vad=self._vad, recorder=recorder)
+        except BaseException:
+            if recorder is not None:
+                await recorder.close()
+            raise
         return LiveCall(run=run, session=session, sink=sink, recorder=recorder, calls=self)
 
     async def _recorder(self, run: Run, codec: Codec, sink: RunEvents) -> WavRecorder | None:
@@ -173,12 +178,13 @@ class LiveRuns:
 
     async def _fail(self, run: Run, sink: RunEvents) -> None:
         """A run that was taken but could not be built."""
-        ending = Ending(CallResult("failed", "error", 0.0), {}, {}, sink.tally.latency(), self._root.clock.now())
-        with suppress(*DATABASE_ERRORS):
-            async with self._root.db.transaction() as session:
-                await finishing.store(session, run.organization_id, run.id, ending)
+        result = CallResult("failed", "error", 0.0)
+        sink.emit(VoiceEvent(CALL_ENDED, 0.0, {"end_reason": result.end_reason, "outcome": result.outcome}))
+        await self.store_end(run.organization_id, run.id, sink, result)
 
-    async def store_end(self, call: LiveCall, sink: RunEvents, result: CallResult) -> RunFinished | None:
+    async def store_end(
+        self, organization_id: int, run_id: int, sink: RunEvents, result: CallResult
+    ) -> RunFinished | None:
         """Store a finished call, through an outage of the database if need be, and tell the domains above."""
         tally = sink.tally
         ending = Ending(
@@ -191,13 +197,13 @@ class LiveRuns:
 
         async def store() -> Run | None:
             async with self._root.db.transaction() as session:
-                return await finishing.store(session, call.organization_id, call.run_id, ending)
+                return await finishing.store(session, organization_id, run_id, ending)
 
         await self._writer.flush(PATIENCE_S)
         try:
             run = await through_outage(store, patience_s=PATIENCE_S, what="end of a run")
         except DATABASE_ERRORS:
-            log.exception("run_end_not_stored", run_id=call.run_id)
+            log.exception("run_end_not_stored", run_id=run_id)
             return None
         if run is None:
             return None
