@@ -3,6 +3,7 @@
 import asyncio
 import os
 import resource
+import sys
 import time
 import wave
 from pathlib import Path
@@ -197,3 +198,44 @@ async def test_forty_recorders_cost_little(recordings: Recordings, tmp_path: Pat
     for recorder in recorders:
         await recorder.close()
     assert per_call_second_ms < 1.0
+
+
+_TALKER = """
+import asyncio, sys, time
+from pathlib import Path
+from offhook.kit.audio import PCM16_16K
+from offhook.runs.recording import Recordings
+
+async def talk():
+    recorder = await Recordings().open(Path(sys.argv[1]), PCM16_16K)
+    begun, sent = time.monotonic(), 0
+    print("talking", flush=True)
+    while True:
+        now = time.monotonic() - begun
+        while sent * 0.02 < now:
+            recorder.caller(sent * 0.02, b"\\x00\\x20" * 320)
+            recorder.agent(sent * 0.02, b"\\x00\\x20" * 320)
+            sent += 1
+        await asyncio.sleep(0.02)
+
+asyncio.run(talk())
+"""
+
+
+@pytest.mark.real_time
+async def test_a_killed_process_leaves_a_recording_up_to_the_last_second(tmp_path: Path) -> None:
+    path = tmp_path / "a.wav"
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", _TALKER, str(path), stdout=asyncio.subprocess.PIPE
+    )
+    assert process.stdout is not None
+    await process.stdout.readline()
+    begun = time.monotonic()
+    await asyncio.sleep(2.5)
+    process.kill()
+    await process.wait()
+    talked_s = time.monotonic() - begun
+    rate, caller, agent = channels(path)  # as it is, before any repair
+    assert len(caller) / rate > talked_s - 1.0
+    assert recover(path)
+    assert loud_spans(caller, rate) == loud_spans(agent, rate) == [(0.0, round(len(caller) / rate, 2))]
