@@ -1,0 +1,137 @@
+"""The chat-completions format: our request as the vendor's body, the vendor's deltas as our events. Pure."""
+
+import json
+import secrets
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from offhook.models.ports import LlmRequest, Message, ModelError, ToolCall
+
+# What a function call that never got an answer is answered with: the vendor refuses a history with open calls.
+UNANSWERED: Final = '{"error": "There was no answer."}'
+_AS_JSON: Final = "Answer with one JSON object that fits this JSON schema, and with nothing else:\n{schema}"
+
+
+def body_of(request: LlmRequest, *, model: str, temperature: float) -> dict[str, Any]:
+    """The body of a streamed request. Extraction keeps its own temperature, conversation has the configured one."""
+    body: dict[str, Any] = {
+        "model": model,
+        "messages": list(_messages(request.messages)),
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "temperature": temperature if request.response_schema is None else request.temperature,
+    }
+    if request.max_tokens is not None:
+        body["max_tokens"] = request.max_tokens
+    if request.tools:
+        body["tools"] = [
+            {
+                "type": "function",
+                "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters},
+            }
+            for tool in request.tools
+        ]
+    if request.response_schema is not None:
+        body["response_format"] = {
+            "type": "json_schema",
+            "json_schema": {"name": "answer", "strict": True, "schema": request.response_schema},
+        }
+    return body
+
+
+def without(body: Mapping[str, Any], refused: Collection[str], schema: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The body without the parts that a server refuses, as near to what was asked as it can take.
+
+    ``max_tokens`` becomes ``max_completion_tokens``; a JSON schema becomes words and ``json_object``, then only words.
+    """
+    kept = {name: value for name, value in body.items() if name not in refused}
+    if "max_tokens" in body and "max_tokens" in refused and "max_completion_tokens" not in refused:
+        kept["max_completion_tokens"] = body["max_tokens"]
+    if schema is not None and "json_schema" in refused:
+        words = {"role": "system", "content": _AS_JSON.format(schema=json.dumps(schema, ensure_ascii=False))}
+        kept["messages"] = [words, *body["messages"]]
+        kept["response_format"] = {"type": "json_object"}
+        if "json_object" in refused:
+            del kept["response_format"]
+    return kept
+
+
+def refused_part(sent: Mapping[str, Any], param: str | None, message: str) -> str | None:
+    """Which part of a request made a server answer 400; None when it is nothing that we can do without."""
+    told = f"{param or ''} {message}".lower()
+    for name in ("stream_options", "temperature", "max_tokens", "max_completion_tokens"):
+        if name in sent and name in told:
+            return name
+    form = sent.get("response_format")
+    return str(form["type"]) if form is not None else None
+
+
+def _messages(messages: Sequence[Message]) -> Iterator[dict[str, Any]]:
+    """The history as the vendor takes it: every call followed by its answer, no answer without its call.
+
+    An interruption or a side effect that outlived its turn can leave them apart in ours.
+    """
+    answers = {message.tool_call_id: message.content for message in messages if message.role == "tool"}
+    for message in messages:
+        if message.role == "tool" or not (message.content or message.tool_calls):
+            continue
+        if not message.tool_calls:
+            yield {"role": message.role, "content": message.content}
+            continue
+        yield {
+            "role": message.role,
+            "content": message.content or None,
+            "tool_calls": [
+                {
+                    "id": call.id,
+                    "type": "function",
+                    "function": {"name": call.name, "arguments": json.dumps(call.arguments, ensure_ascii=False)},
+                }
+                for call in message.tool_calls
+            ],
+        }
+        for call in message.tool_calls:
+            yield {"role": "tool", "tool_call_id": call.id, "content": answers.get(call.id, UNANSWERED)}
+
+
+@dataclass(slots=True)
+class _PartialCall:
+    id: str | None
+    name: str
+    arguments: str
+
+
+class ToolCallParts:
+    """Puts function calls together from deltas."""
+
+    def __init__(self) -> None:
+        self._calls: list[_PartialCall] = []
+        self._at_index: dict[int, _PartialCall] = {}
+
+    def add(self, delta: Any) -> None:
+        """Take one entry of ``delta.tool_calls``."""
+        index = delta.index if isinstance(getattr(delta, "index", None), int) else 0
+        call = self._at_index.get(index)
+        # some servers send whole calls, all with index 0
+        if call is None or (delta.id and call.id and delta.id != call.id):
+            call = self._at_index[index] = _PartialCall(None, "", "")
+            self._calls.append(call)
+        call.id = call.id or delta.id
+        function = delta.function
+        if function is not None:
+            call.name = call.name or function.name or ""
+            call.arguments += function.arguments or ""
+
+    def finished(self) -> Iterator[ToolCall]:
+        """The calls; raise ModelError (retryable) when one has no name or arguments that are no JSON object."""
+        for call in self._calls:
+            try:
+                arguments = json.loads(call.arguments.strip() or "{}")
+            except ValueError:
+                arguments = None
+            if not call.name or not isinstance(arguments, dict):
+                name = call.name or "?"
+                text = f"The model called {name} with arguments that are no JSON object: {call.arguments[:120]!r}."
+                raise ModelError("llm_malformed_tool_call", text, retryable=True)
+            yield ToolCall(call.id or f"call_{secrets.token_hex(8)}", call.name, arguments)

@@ -1,0 +1,357 @@
+"""The OpenAI-compatible LLM against a server that speaks the vendor's wire format, over a real socket."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing, asynccontextmanager
+from typing import Any, cast
+
+import pytest
+
+from offhook.lab.openai_server import (
+    NO_QUOTA,
+    NO_SUCH_MODEL,
+    RATE_LIMITED,
+    SERVER_ERROR,
+    UNAUTHORIZED,
+    Answer,
+    Fault,
+    FaultKind,
+    OpenAiServer,
+    Refusal,
+    Reply,
+    Script,
+    serve_openai,
+)
+from offhook.models.ports import (
+    LlmEvent,
+    LlmRequest,
+    LlmUsage,
+    Message,
+    ModelError,
+    ModelRef,
+    TextDelta,
+    ToolCall,
+    ToolCalled,
+    ToolSpec,
+)
+from offhook.models.providers.openai_compatible.endpoints import close_endpoints
+from offhook.models.providers.openai_compatible.llm import OpenAiCompatibleLlm, Timeouts
+
+QUICK = Timeouts(connect_s=1.0, first_token_s=0.3, between_tokens_s=0.3)
+HELLO = LlmRequest([Message("system", "Be brief."), Message("user", "Hello?")])
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {"day": {"type": ["string", "null"]}},
+    "required": ["day"],
+    "additionalProperties": False,
+}
+EXTRACT = LlmRequest(
+    [Message("system", "Answer with one JSON object."), Message("user", "Caller: Tuesday.")],
+    temperature=0.0,
+    response_schema=SCHEMA,
+)
+WEATHER = ToolSpec(
+    "get_weather", "The weather of a city.", {"type": "object", "properties": {"city": {"type": "string"}}}
+)
+
+
+@asynccontextmanager
+async def serving(script: Script, **options: Any) -> AsyncIterator[tuple[OpenAiServer, OpenAiCompatibleLlm]]:
+    async with serve_openai(script, api_key="sk-test") as server:
+        llm = OpenAiCompatibleLlm("gpt-4.1", server.base_url, "sk-test", 0.4, **{"timeouts": QUICK, **options})
+        # the SDK is loaded before the clock of a first token runs
+        await llm.warm_up()
+        try:
+            yield server, llm
+        finally:
+            await close_endpoints()
+
+
+async def ask(llm: OpenAiCompatibleLlm, request: LlmRequest = HELLO) -> list[LlmEvent]:
+    return [event async for event in llm.stream(request)]
+
+
+def spoken(events: list[LlmEvent]) -> str:
+    return "".join(event.text for event in events if isinstance(event, TextDelta))
+
+
+async def failure(*script: Reply, request: LlmRequest = HELLO) -> ModelError:
+    async with serving(script) as (_, llm):
+        with pytest.raises(ModelError) as caught:
+            await ask(llm, request)
+        return caught.value
+
+
+class TestAnswers:
+    async def test_text_comes_as_it_is_generated_and_then_the_usage(self) -> None:
+        async with serving([Answer("Good morning to you.")]) as (_, llm):
+            events = await ask(llm)
+        assert events[:-1] == [TextDelta("Good"), TextDelta(" morning"), TextDelta(" to"), TextDelta(" you.")]
+        assert events[-1] == LlmUsage(prompt_tokens=3, completion_tokens=5)
+
+    async def test_arguments_that_arrive_in_pieces_become_one_call(self) -> None:
+        arguments = {"city": "Zürich", "days": 3}
+        async with serving([Answer("One moment.", (("get_weather", arguments),))]) as (_, llm):
+            events = await ask(llm, LlmRequest(HELLO.messages, tools=[WEATHER]))
+        assert spoken(events) == "One moment."
+        assert ToolCalled(ToolCall("call_lab0", "get_weather", arguments)) in events
+
+    async def test_several_calls_keep_their_order(self) -> None:
+        answer = Answer(calls=(("get_weather", {"city": "Rome"}), ("get_weather", {"city": "Oslo"})))
+        async with serving([answer]) as (_, llm):
+            events = await ask(llm, LlmRequest(HELLO.messages, tools=[WEATHER]))
+        called = [event.call for event in events if isinstance(event, ToolCalled)]
+        assert [call.arguments["city"] for call in called] == ["Rome", "Oslo"]
+        assert len({call.id for call in called}) == 2
+
+    async def test_a_call_without_arguments_has_none(self) -> None:
+        async with serving([Answer(calls=(("hang_up", ""),))]) as (_, llm):
+            events = await ask(llm)
+        assert ToolCalled(ToolCall("call_lab0", "hang_up", {})) in events
+
+    async def test_a_server_that_counts_nothing_is_fine(self) -> None:
+        async with serving([Answer("Hi.", sends_usage=False)]) as (_, llm):
+            assert await ask(llm) == [TextDelta("Hi.")]
+
+    async def test_it_is_named_in_usage_and_events(self) -> None:
+        assert OpenAiCompatibleLlm("m", None, "k", 0.3, "groq").ref == ModelRef("llm", "groq", "m")
+
+
+class TestWhatIsSent:
+    async def test_the_whole_request(self) -> None:
+        call = ToolCall("c1", "get_weather", {"city": "Rome"})
+        history = [
+            Message("system", "Be brief."),
+            Message("user", "Weather?"),
+            Message("assistant", "", (call,)),
+            Message("tool", '{"sky": "blue"}', tool_call_id="c1"),
+        ]
+        async with serving([Answer("Blue.")]) as (server, llm):
+            await ask(llm, LlmRequest(history, tools=[WEATHER], max_tokens=50))
+        (request,) = server.requests
+        assert request.headers["authorization"] == "Bearer sk-test"
+        assert request.body == {
+            "model": "gpt-4.1",
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            "temperature": 0.4,
+            "max_tokens": 50,
+            "messages": [
+                {"role": "system", "content": "Be brief."},
+                {"role": "user", "content": "Weather?"},
+                {
+                    "role": "assistant",
+                    "content": None,
+                    "tool_calls": [
+                        {
+                            "id": "c1",
+                            "type": "function",
+                            "function": {"name": "get_weather", "arguments": '{"city": "Rome"}'},
+                        }
+                    ],
+                },
+                {"role": "tool", "tool_call_id": "c1", "content": '{"sky": "blue"}'},
+            ],
+            "tools": [
+                {
+                    "type": "function",
+                    "function": {
+                        "name": "get_weather",
+                        "description": "The weather of a city.",
+                        "parameters": WEATHER.parameters,
+                    },
+                }
+            ],
+        }
+
+    @pytest.mark.parametrize(
+        "history",
+        [
+            [Message("assistant", "", (ToolCall("c1", "f", {}),)), Message("user", "Hello?")],
+            [
+                Message("assistant", "", (ToolCall("c1", "f", {}),)),
+                Message("user", "Wait."),
+                Message("tool", "{}", tool_call_id="c1"),
+            ],
+            [Message("tool", "{}", tool_call_id="gone"), Message("user", "Hello?")],
+            [Message("assistant", ""), Message("user", "Hello?")],
+        ],
+        ids=["call without answer", "answer came later", "answer without call", "nothing was heard of it"],
+    )
+    async def test_a_history_that_an_interruption_tore_apart_is_accepted(self, history: list[Message]) -> None:
+        async with serving([Answer("Yes?")]) as (_, llm):
+            assert spoken(await ask(llm, LlmRequest(history))) == "Yes?"
+
+    async def test_calls_share_connections(self) -> None:
+        async with serving([Answer("Hi.")]) as (server, llm):
+            other = OpenAiCompatibleLlm("gpt-4o", server.base_url, "sk-test", 0.1)
+            for model in (llm, other, llm):
+                await ask(model)
+        assert [request.connection for request in server.requests] == [1, 1, 1]
+
+
+class TestExtraction:
+    async def test_asks_for_the_schema(self) -> None:
+        async with serving([Answer('{"day": "Tuesday"}')]) as (server, llm):
+            assert json.loads(spoken(await ask(llm, EXTRACT))) == {"day": "Tuesday"}
+        assert server.requests[0].body["temperature"] == 0.0
+        assert server.requests[0].body["response_format"] == {
+            "type": "json_schema",
+            "json_schema": {"name": "answer", "strict": True, "schema": SCHEMA},
+        }
+
+    @pytest.mark.parametrize("accepted", [("json_object", None), (None,)], ids=["json_object", "only words"])
+    async def test_a_server_without_schemas_is_told_in_words(self, accepted: tuple[str | None, ...]) -> None:
+        def answer(body: dict[str, Any]) -> Reply:
+            form = (body.get("response_format") or {}).get("type")
+            return Answer('{"day": null}') if form in accepted else Refusal(400, None, "Bad request")
+
+        async with serving(answer) as (server, llm):
+            await ask(llm, EXTRACT)
+            tries = len(server.requests)
+            await ask(llm, EXTRACT)
+        assert "additionalProperties" in server.requests[-1].body["messages"][0]["content"]
+        # what the server cannot do is asked only once
+        assert len(server.requests) == tries + 1
+
+
+class TestServersThatTakeLess:
+    @pytest.mark.parametrize(
+        ("name", "message"),
+        [
+            ("stream_options", "Extra inputs are not permitted: stream_options"),
+            ("temperature", "Unsupported value: 'temperature' does not support 0.4 with this model."),
+            ("max_tokens", "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."),
+        ],
+    )
+    @pytest.mark.parametrize("status", [400, 422])
+    async def test_a_refused_part_is_left_out_from_then_on(self, name: str, message: str, status: int) -> None:
+        def answer(body: dict[str, Any]) -> Reply:
+            return Refusal(status, "unsupported_parameter", message) if name in body else Answer("Hi.")
+
+        async with serving(answer) as (server, llm):
+            for _ in range(2):
+                assert spoken(await ask(llm, LlmRequest(HELLO.messages, max_tokens=20))) == "Hi."
+        assert [name in request.body for request in server.requests] == [True, False, False]
+        if name == "max_tokens":
+            assert server.requests[-1].body["max_completion_tokens"] == 20
+
+    async def test_a_request_that_is_simply_wrong_is_not_repeated(self) -> None:
+        async with serving([Refusal(400, "context_length_exceeded", "Too long.")]) as (server, llm):
+            with pytest.raises(ModelError):
+                await ask(llm)
+        assert len(server.requests) == 1
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("reply", "code", "retryable"),
+        [
+            (Refusal(400, None, "Too long."), "llm_bad_request", False),
+            (UNAUTHORIZED, "llm_unauthorized", False),
+            (Refusal(403, None, "Country not supported."), "llm_forbidden", False),
+            (NO_SUCH_MODEL, "llm_not_found", False),
+            (RATE_LIMITED, "llm_rate_limited", True),
+            (NO_QUOTA, "llm_no_quota", False),
+            (SERVER_ERROR, "llm_server_error", True),
+            (Refusal(503, body="<html>Service Unavailable</html>"), "llm_server_error", True),
+            (Refusal(418, "teapot"), "llm_refused", False),
+        ],
+        ids=lambda value: str(value.status) if isinstance(value, Refusal) else str(value),
+    )
+    async def test_every_status_says_whether_to_try_again(self, reply: Refusal, code: str, retryable: bool) -> None:
+        error = await failure(reply)
+        assert (error.code, error.retryable) == (code, retryable)
+
+    async def test_a_wrong_key(self) -> None:
+        async with serving([Answer("Hi.")]) as (server, _):
+            llm = OpenAiCompatibleLlm("gpt-4.1", server.base_url, "wrong", 0.3)
+            with pytest.raises(ModelError, match="Incorrect API key"):
+                await ask(llm)
+
+    async def test_the_sdk_does_not_retry_by_itself(self) -> None:
+        async with serving([SERVER_ERROR, Answer("Hi.")]) as (server, llm):
+            with pytest.raises(ModelError):
+                await ask(llm)
+            assert len(server.requests) == 1
+            assert spoken(await ask(llm)) == "Hi."
+
+
+class TestFaults:
+    async def test_nobody_listens_at_the_address(self) -> None:
+        async with serve_openai([Answer("Hi.")]) as server:
+            address = server.base_url
+        llm = OpenAiCompatibleLlm("gpt-4.1", address, "k", 0.3)
+        try:
+            with pytest.raises(ModelError) as caught:
+                await ask(llm)
+        finally:
+            await close_endpoints()
+        assert (caught.value.code, caught.value.retryable) == ("llm_connection", True)
+
+    @pytest.mark.parametrize(
+        "reply",
+        [Answer("Late.", first_token_s=30), Refusal(500, after_s=30), Answer("Late.", fault=Fault("stall"))],
+        ids=["no headers", "slow refusal", "headers and then nothing"],
+    )
+    async def test_a_slow_first_token(self, reply: Reply) -> None:
+        error = await failure(reply)
+        assert (error.code, error.retryable) == ("llm_timeout", True)
+        assert "first token" in str(error)
+
+    @pytest.mark.parametrize(
+        ("kind", "code"),
+        [
+            ("stall", "llm_timeout"),
+            ("cut", "llm_connection"),
+            ("end", "llm_cut_off"),
+            ("malformed", "llm_malformed"),
+            ("error_event", "llm_stream_error"),
+        ],
+    )
+    async def test_what_came_before_a_fault_was_heard(self, kind: str, code: str) -> None:
+        heard: list[LlmEvent] = []
+        fault = Fault(cast(FaultKind, kind), after=3)
+        async with serving([Answer("One two three four.", fault=fault)]) as (_, llm):
+            with pytest.raises(ModelError) as caught:
+                await listen(llm, heard)
+        assert spoken(heard) == "One two"
+        assert (caught.value.code, caught.value.retryable) == (code, True)
+
+    @pytest.mark.parametrize("arguments", ['{"city": "Ro', '["Rome"]', "Rome"])
+    async def test_arguments_that_are_no_object(self, arguments: str) -> None:
+        error = await failure(Answer(calls=(("get_weather", arguments),), finish_reason="length"))
+        assert (error.code, error.retryable) == ("llm_malformed_tool_call", True)
+
+    async def test_a_steady_answer_may_take_longer_than_the_wait_for_one_token(self) -> None:
+        async with serving([Answer("one two three four five six", token_s=0.1)]) as (_, llm):
+            assert spoken(await ask(llm)) == "one two three four five six"
+
+
+class TestLeaving:
+    async def test_closing_the_stream_cancels_the_request(self) -> None:
+        async with serving([Answer("one two three four five six", token_s=0.05)]) as (server, llm):
+            async with aclosing(cast(Any, llm.stream(HELLO))) as stream:
+                assert await anext(stream) == TextDelta("one")
+            await until(lambda: server.requests[0].was_cancelled)
+
+    async def test_cancelling_the_wait_for_a_first_token_cancels_the_request(self) -> None:
+        async with serving([Answer("Late.", first_token_s=30)], timeouts=Timeouts()) as (server, llm):
+            asking = asyncio.create_task(ask(llm))
+            await until(lambda: bool(server.requests))
+            asking.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await asking
+            await until(lambda: server.requests[0].was_cancelled)
+
+
+async def listen(llm: OpenAiCompatibleLlm, heard: list[LlmEvent]) -> None:
+    async for event in llm.stream(HELLO):
+        heard.append(event)  # noqa: PERF401 - what came before a failure counts
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    async with asyncio.timeout(5):
+        while not is_so():
+            await asyncio.sleep(0.01)
