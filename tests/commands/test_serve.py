@@ -73,6 +73,17 @@ def test_a_worker_that_dies_is_started_again(offhook: Offhook) -> None:
     pytest.fail(server.output())
 
 
+def test_a_database_that_dies_is_started_again(offhook: Offhook) -> None:
+    server = offhook.serve("--no-worker")
+    os.kill(int((offhook.data_dir / "postgres" / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
+    deadline = time.monotonic() + 20
+    time.sleep(0.5)
+    while server.get("/ready").status_code != 200:
+        assert time.monotonic() < deadline, server.output()
+        time.sleep(0.1)
+    assert "database_ended" in server.output()
+
+
 def test_without_a_worker_there_is_none(offhook: Offhook) -> None:
     server = offhook.serve("--no-worker")
     assert worker_of(server.process.pid) is None

@@ -1,14 +1,21 @@
 """The database of a command: the one named in the settings, the running server's, or the embedded one started here."""
 
+import asyncio
 import os
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+
+import structlog
 
 from offhook.kit.data_folder import DataFolder, DataFolderError, ServerInfo
 from offhook.kit.postgres import EmbeddedPostgres
 from offhook.settings import Settings, SettingsError
 
+log = structlog.get_logger(__name__)
+
+WATCH_S = 1.0
 _SCHEMES = ("postgresql+asyncpg://", "postgresql://", "postgres://")
 
 
@@ -22,16 +29,34 @@ def configured_url(settings: Settings) -> str | None:
     raise SettingsError("OFFHOOK_DATABASE_URL must begin with postgresql://; Offhook works on PostgreSQL only.")
 
 
+@dataclass(frozen=True, slots=True)
+class OwnedDatabase:
+    """``server`` is None where the database is somebody else's."""
+
+    url: str
+    server: EmbeddedPostgres | None = None
+
+    async def keep_running(self) -> None:
+        """Until cancelled, start the embedded server again when it ends (out of memory, an operator's mistake).
+
+        Use it on the loop of the main thread: the server is told to end when the thread that started it does.
+        """
+        while self.server is not None:
+            await asyncio.sleep(WATCH_S)
+            if self.server.revive():
+                log.error("database_ended", log=str(self.server.log), action="started again")
+
+
 @contextmanager
-def owned_database(settings: Settings) -> Iterator[str]:
+def owned_database(settings: Settings) -> Iterator[OwnedDatabase]:
     """The database of a process that may have started it; the caller owns the data folder."""
     configured = configured_url(settings)
     if configured is not None:
-        yield configured
+        yield OwnedDatabase(configured)
         return
     server = EmbeddedPostgres(settings.data_dir)
     try:
-        yield server.start()
+        yield OwnedDatabase(server.start(), server)
     finally:
         server.stop()
 
@@ -58,7 +83,7 @@ def any_database(settings: Settings, *, wait_s: float = 15) -> Iterator[str]:
                 if time.monotonic() > deadline:
                     raise
                 continue
-            url = stack.enter_context(owned_database(settings))
+            url = stack.enter_context(owned_database(settings)).url
             folder.announce(ServerInfo(os.getpid(), None, url))
             break
         yield url

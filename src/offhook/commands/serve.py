@@ -14,12 +14,12 @@ import uvloop
 from offhook.api import run_api
 from offhook.bootstrap import build_root
 from offhook.commands.console import load_settings, one_sentence
-from offhook.commands.database import owned_database
+from offhook.commands.database import OwnedDatabase, owned_database
 from offhook.kit import migrations
 from offhook.kit.child import Child
 from offhook.kit.data_folder import DataFolder, ServerInfo
 from offhook.kit.http_server import listening
-from offhook.kit.tasks import cancel
+from offhook.kit.tasks import Tasks
 from offhook.orgs import service as orgs
 from offhook.settings import Settings
 from offhook.workflows.demo import ensure_demo
@@ -48,25 +48,26 @@ def _serve(settings: Settings, *, with_worker: bool) -> None:
         settings = settings.model_copy(update={"port": bound.getsockname()[1]})
         base = base_url(settings)
         folder.announce(ServerInfo(os.getpid(), base, None))
-        url = stack.enter_context(owned_database(settings))
-        folder.announce(ServerInfo(os.getpid(), base, url))
+        database = stack.enter_context(owned_database(settings))
+        folder.announce(ServerInfo(os.getpid(), base, database.url))
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(_run(settings, url, bound, with_worker=with_worker))
+            runner.run(_run(settings, database, bound, with_worker=with_worker))
 
 
-async def _run(settings: Settings, url: str, bound: socket, *, with_worker: bool) -> None:
-    root = build_root(settings, url)
-    worker: asyncio.Task[None] | None = None
+async def _run(settings: Settings, database: OwnedDatabase, bound: socket, *, with_worker: bool) -> None:
+    root = build_root(settings, database.url)
+    beside = Tasks()
     try:
         await migrations.upgrade(root.db, typer.echo)
         async with root.db.transaction() as session:
             first = await orgs.first_start(session, settings)
             await ensure_demo(session, first.organization_id, created_by=None)
         if with_worker:
-            worker = asyncio.create_task(_worker(url).run())
+            beside.start(_worker(database.url).run(), name="worker")
+        beside.start(database.keep_running(), name="database")
         await run_api(root, bound, lambda: _say_ready(settings, first.link_token))
     finally:
-        await cancel(worker)
+        await beside.close()
         await root.db.dispose()
 
 

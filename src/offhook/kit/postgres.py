@@ -162,6 +162,7 @@ class EmbeddedPostgres:
         self.log = self.folder / "postgres.log"
         self._durable = durable
         self._process: subprocess.Popen[bytes] | None = None
+        self._binaries: Path | None = None
         self._sockets: Path | None = None
         self._owner = _owner()
 
@@ -188,8 +189,16 @@ class EmbeddedPostgres:
             )
         self._allow_us()
         self._sockets = self._make_socket_folder()
-        self._launch(binaries, timeout_s)
+        self._binaries = binaries
+        self._wait_until_ready(self._launch(binaries), timeout_s)
         return self.url
+
+    def revive(self) -> bool:
+        """Start the server again when it has ended by itself; True then. Quick: it does not wait until it is ready."""
+        if self._process is None or self._process.poll() is None or self._binaries is None:
+            return False
+        self._launch(self._binaries)
+        return True
 
     def stop(self, *, timeout_s: float = 15) -> None:
         """Disconnect everyone, write a checkpoint and end; harmless when it does not run."""
@@ -259,7 +268,7 @@ class EmbeddedPostgres:
         self._give(ident)
         self._give(hba)
 
-    def _launch(self, binaries: Path, timeout_s: float) -> None:
+    def _launch(self, binaries: Path) -> subprocess.Popen[bytes]:
         options = _OPTIONS | {"unix_socket_directories": str(self._sockets), "unix_socket_permissions": "0777"}
         if not self._durable:
             options |= _THROWAWAY
@@ -283,7 +292,7 @@ class EmbeddedPostgres:
                 group=self._owner.gid,
                 extra_groups=self._owner.groups,
             )
-        self._wait_until_ready(self._process, timeout_s)
+        return self._process
 
     def _wait_until_ready(self, process: subprocess.Popen[bytes], timeout_s: float) -> None:
         """The last line of postmaster.pid is the server's own word on its state."""
