@@ -1,0 +1,68 @@
+"""A program beside us is started again when it ends, and ends when we do."""
+
+import asyncio
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from offhook.kit.child import Child
+from offhook.kit.process import is_running
+from offhook.kit.tasks import cancel
+
+SLEEP = [sys.executable, "-c", "import time; time.sleep(60)"]
+PARENT = f"""
+import subprocess, time
+from offhook.kit.process import die_with_parent
+child = subprocess.Popen({SLEEP!r}, preexec_fn=die_with_parent())
+print(child.pid, flush=True)
+time.sleep(60)
+"""
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(15):
+        while not condition():
+            await asyncio.sleep(0.02)
+
+
+async def test_it_is_started_again_with_a_pause(tmp_path: Path) -> None:
+    child = Child([sys.executable, "-c", f"open({str(tmp_path / 'starts')!r}, 'a').write('x')"])
+    task = asyncio.create_task(child.run())
+    await until(lambda: child.starts == 2)
+    await cancel(task)
+    assert child.starts == 2
+
+
+async def test_cancelling_ends_it() -> None:
+    child = Child(SLEEP)
+    task = asyncio.create_task(child.run())
+    await until(lambda: child.pid is not None)
+    assert child.pid is not None
+    await cancel(task)
+    assert not is_running(child.pid)
+
+
+async def test_it_gets_its_own_variables(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    child = Child(
+        [sys.executable, "-c", f"import os; open({str(out)!r}, 'w').write(os.environ['OFFHOOK_X'])"],
+        environment={"OFFHOOK_X": "7"},
+    )
+    task = asyncio.create_task(child.run())
+    await until(lambda: out.exists() and out.read_text() == "7")
+    await cancel(task)
+
+
+def test_a_killed_parent_takes_its_child_along() -> None:
+    parent = subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    child = int(parent.stdout.readline())
+    assert is_running(child)
+    parent.kill()
+    parent.wait()
+    deadline = time.monotonic() + 10
+    while is_running(child) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not is_running(child)

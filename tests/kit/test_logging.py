@@ -1,0 +1,40 @@
+"""One log, for people or for machines."""
+
+import json
+import subprocess
+import sys
+
+SPEAK = """
+import logging, structlog
+from offhook.kit.logging import set_up
+set_up("info", "{style}")
+structlog.get_logger("offhook.runs").info("run_ended", run_id=7)
+logging.getLogger("some.library").warning("careful")
+logging.getLogger("httpx").info("a request, which nobody wants to read")
+try:
+    1 / 0
+except ZeroDivisionError:
+    structlog.get_logger("offhook.runs").exception("failed")
+"""
+
+
+def said(style: str) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", SPEAK.format(style=style)], capture_output=True, text=True, check=True, timeout=30
+    )
+    assert done.stdout == ""
+    return done.stderr.splitlines()
+
+
+def test_json_is_one_object_a_line() -> None:
+    run, library, failure = map(json.loads, said("json"))
+    assert (run["event"], run["run_id"], run["level"], run["logger"]) == ("run_ended", 7, "info", "offhook.runs")
+    assert (library["event"], library["level"]) == ("careful", "warning")
+    assert "ZeroDivisionError" in failure["exception"]
+
+
+def test_text_is_for_people() -> None:
+    lines = said("text")
+    assert "run_ended" in lines[0]
+    assert "run_id=7" in lines[0]
+    assert not any("nobody wants" in line for line in lines)
