@@ -29,7 +29,7 @@ _CONDITION_WEIGHT: Final = 0.8
 _SAME_POLARITY: Final = 0.25
 _OPPOSITE_POLARITY: Final = 0.5
 _VALUE_SCORE: Final = 0.6
-_NEGATED: Final = 0.5
+_NEGATED: Final = 0.4
 _NEGATIONS: Final = frozenset({"not", "no", "never"})
 
 _NEGATIVE: Final = re.compile(

@@ -1,0 +1,226 @@
+"""Takes values out of what callers say: arguments of tools, variables of nodes. Pure."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal
+
+from offhook.models.providers.builtin import values
+from offhook.models.providers.builtin.matching import shared
+from offhook.models.providers.builtin.words import content, polarity, tokens
+
+Line = tuple[Literal["caller", "agent"], str]
+
+_KINDS: Final = tuple(
+    (kind, re.compile(pattern, re.IGNORECASE))
+    for kind, pattern in (
+        ("email", r"e-?mail"),
+        (
+            "digits",
+            (
+                r"\b(digits?|phone|telephone|mobile|zip|postcode|postal code|pin)\b|"
+                r"\b(order|account|reference|invoice|booking|customer|member|confirmation|ticket|policy|card|tracking|case)"
+                r"[ _]?(number|code|id|no)\b"
+            ),
+        ),
+        ("day", r"\b(day|date|weekday)\b"),
+        ("time", r"\b(time|hour|o'clock)\b"),
+        ("name", r"\b(full |first |last |sur)?name\b"),
+        ("number", r"\b(rating|score|rate|how many|amount|quantity|count|age|number of)\b"),
+    )
+)
+_ABOUT_AGENT: Final = re.compile(r"\b(the )?agent (said|told|answered|offered|promised)\b", re.IGNORECASE)
+_LEADING: Final = re.compile(
+    r"^((yes|yeah|well|um|uh|so|okay|ok|oh|please|maybe|probably|i think|i guess|i'd say|i would say|it was|it is|it's|"
+    r"that was|that's|that is|because|mostly|the|a|an|my|our)\b[\s,]*)+",
+    re.IGNORECASE,
+)
+_NEGATED_TRUTH: Final = re.compile(r"\b(not|never|no|new)\b|n't\b", re.IGNORECASE)
+
+
+def kind_of(name: str, described: str) -> str | None:
+    """Which vocabulary a value has, by its name first and then by its description."""
+    for text in (name.replace("_", " "), described):
+        for kind, pattern in _KINDS:
+            if pattern.search(text):
+                return kind
+    return None
+
+
+def value_of(text: str, name: str, schema: Mapping[str, Any], *, may_be_whole: bool = False) -> Any:
+    """One value of a JSON schema out of an utterance, or None. ``may_be_whole``: free text may be the utterance itself."""
+    options = schema.get("enum")
+    if isinstance(options, list):
+        return _option(text, options)
+    declared = schema.get("type")
+    types = declared if isinstance(declared, list) else [declared]
+    if "boolean" in types:
+        answer = polarity(text)
+        return None if answer is None else answer == "yes"
+    if "integer" in types or "number" in types:
+        found = values.number(text)
+        return None if found is None else int(found) if "integer" in types or found.is_integer() else found
+    if not {"string", None} & set(types):
+        return None
+    kind = kind_of(name, str(schema.get("description") or ""))
+    if kind is None:
+        said = clean(text)
+        return said if may_be_whole and content(text) else None
+    return string_of(text, kind, may_be_whole=may_be_whole)
+
+
+def string_of(text: str, kind: str, *, may_be_whole: bool = True) -> str | None:
+    match kind:
+        case "digits":
+            return values.digits(text) or None
+        case "email":
+            return values.email(text)
+        case "day":
+            return values.day(text)
+        case "time":
+            return values.time_of_day(text, may_be_lone=len(tokens(text)) <= 4)
+        case "name":
+            return values.person_name(text, may_be_whole=may_be_whole)
+        case _:
+            found = values.number(text)
+            return None if found is None else f"{found:g}"
+
+
+def _option(text: str, options: Sequence[Any]) -> Any:
+    words = set(content(text))
+    said = f" {' '.join(tokens(text))} "
+    for option in options:
+        if isinstance(option, str) and f" {' '.join(tokens(option.replace('_', ' ')))} " in said:
+            return option
+    rated = [
+        (len(words & set(content(option.replace("_", " ")))), -at, option)
+        for at, option in enumerate(options)
+        if isinstance(option, str)
+    ]
+    best = max(rated, default=(0, 0, None))
+    if best[0] > 0:
+        return best[2]
+    found = values.number(text)
+    return next((o for o in options if isinstance(o, int | float) and not isinstance(o, bool) and o == found), None)
+
+
+def clean(text: str) -> str:
+    """An answer without what people say before it: "well, it was the food." → "food"."""
+    return _LEADING.sub("", text.strip()).strip(" .!?,;") or text.strip(" .!?,;")
+
+
+def arguments(
+    parameters: Mapping[str, Any], utterances: Sequence[str], *, is_asked: bool
+) -> tuple[dict[str, Any], list[str]]:
+    """Arguments for a tool out of what was said, newest first, and the names of required ones that are missing.
+
+    ``is_asked``: the agent has asked for the one required free text, so the whole answer may be it.
+    """
+    properties = parameters.get("properties")
+    properties = properties if isinstance(properties, Mapping) else {}
+    required = [name for name in parameters.get("required") or () if name in properties]
+    found: dict[str, Any] = {}
+    for name, schema in properties.items():
+        if not isinstance(schema, Mapping):
+            continue
+        for index, text in enumerate(utterances):
+            whole = is_asked and index == 0 and required == [name]
+            value = value_of(text, name, schema, may_be_whole=whole)
+            if value is not None:
+                found[name] = value
+                break
+        else:
+            if "default" in schema:
+                found[name] = schema["default"]
+    return found, [name for name in required if name not in found]
+
+
+# -- variables ---------------------------------------------------------------------------------------------------
+
+
+def lines_of(conversation: str) -> list[Line]:
+    """``Caller: …`` and ``Agent: …`` lines; a line without a speaker belongs to the one before."""
+    lines: list[Line] = []
+    for raw in conversation.splitlines():
+        speaker, colon, text = raw.partition(":")
+        who = speaker.strip().lower()
+        if colon and who in ("caller", "user", "customer"):
+            lines.append(("caller", text.strip()))
+        elif colon and who in ("agent", "assistant"):
+            lines.append(("agent", text.strip()))
+        elif lines and raw.strip():
+            lines[-1] = (lines[-1][0], f"{lines[-1][1]} {raw.strip()}")
+    return lines
+
+
+def extract(conversation: str, schema: Mapping[str, Any], variables: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """A value or None for each property of the schema."""
+    lines = lines_of(conversation)
+    prompts = {str(v.get("name")): str(v.get("prompt") or "") for v in variables}
+    properties = schema.get("properties")
+    properties = properties if isinstance(properties, Mapping) else {}
+    return {
+        name: _variable(lines, name, prompts.get(name) or str(described.get("description") or ""), described)
+        for name, described in properties.items()
+        if isinstance(described, Mapping)
+    }
+
+
+def _variable(lines: Sequence[Line], name: str, prompt: str, schema: Mapping[str, Any]) -> Any:
+    declared = schema.get("type")
+    types = set(declared) if isinstance(declared, list) else {declared}
+    about = f"{name.replace('_', ' ')}. {prompt}"
+    if "boolean" in types:
+        return _truth(lines, name, prompt)
+    if _ABOUT_AGENT.search(prompt):
+        return _agent_said(lines, about)
+    answers = _answers(lines, about)
+    described = {**schema, "description": prompt}
+    if types & {"integer", "number"} or "enum" in schema or kind_of(name, prompt) not in (None, "name"):
+        everything = [*answers, *(text for who, text in reversed(lines) if who == "caller")]
+        found = (value_of(text, name, described) for text in everything)
+        return next((value for value in found if value is not None), None)
+    for index, text in enumerate(answers):
+        value = value_of(text, name, described, may_be_whole=index == 0)
+        if value is not None:
+            return value
+    if kind_of(name, prompt) == "name":
+        said = (values.person_name(text, may_be_whole=False) for who, text in reversed(lines) if who == "caller")
+        return next((value for value in said if value is not None), None)
+    return None
+
+
+def _answers(lines: Sequence[Line], about: str) -> list[str]:
+    """What the caller said right after the agent asked about this, the best question and the latest answer first."""
+    rated = []
+    for at, (who, text) in enumerate(lines):
+        if who != "agent":
+            continue
+        following = [said for speaker, said in lines[at + 1 : at + 2] if speaker == "caller"]
+        if following and (score := shared(text, about)):
+            rated.append((score, at, following[0]))
+    return [text for _, _, text in sorted(rated, reverse=True)]
+
+
+def _truth(lines: Sequence[Line], name: str, prompt: str) -> bool | None:
+    """A yes or no to the question about it; "True when … not …" turns the answer round."""
+    is_inverted = _NEGATED_TRUTH.search(prompt) is not None
+    own_words = set(content(name.replace("_", " ")))
+    callers = [text for who, text in lines if who == "caller"]
+    for text in [*_answers(lines, f"{name.replace('_', ' ')}. {prompt}"), *callers[-1:]]:
+        if own_words & set(content(text)) and polarity(text) is None:
+            return True
+        if (answer := polarity(text)) is not None:
+            return (answer == "yes") != is_inverted
+    return None
+
+
+def _agent_said(lines: Sequence[Line], about: str) -> str | None:
+    """The agent's statement about it, without the question behind."""
+    best: tuple[int, int, str] | None = None
+    for at, (who, text) in enumerate(lines):
+        if who != "agent":
+            continue
+        for sentence in re.findall(r"[^.!?]+[.!?]*", text):
+            if sentence.strip() and not sentence.strip().endswith("?") and (score := shared(sentence, about)):
+                best = max(best or (0, 0, ""), (score, at, sentence.strip()))
+    return best[2] if best else None

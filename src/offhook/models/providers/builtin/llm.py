@@ -1,0 +1,328 @@
+"""The offline agent: rules instead of a model. Speaks what the graph says and finds the way that the caller means."""
+
+import json
+import re
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from offhook.models.ports import (
+    EdgeHint,
+    LlmEvent,
+    LlmRequest,
+    LlmUsage,
+    Message,
+    ModelRef,
+    NodeHint,
+    TextDelta,
+    ToolCall,
+    ToolCalled,
+    ToolHint,
+)
+from offhook.models.providers.builtin import arguments, matching, phrases, values
+from offhook.models.providers.builtin.words import content, essential, polarity, tokens
+
+# An edge this sure goes before a tool whose arguments were said too.
+SURE: Final = 0.62
+TOOL_FITS: Final = 0.55
+ANYTHING_ELSE: Final = "Is there anything else I can help you with?"
+_PIECE: Final = re.compile(r"\S+\s*")
+_AFTER_TOOL: Final = re.compile(
+    r"\b(has heard|was told|has been told|is told|status|found|done|finished|after|answered|looked up|got|received)\b",
+    re.IGNORECASE,
+)
+_TOOL_FAILED: Final = re.compile(
+    r"\b(not found|fail\w*|error|invalid|unavailable|could not|cannot|can't|no result|does not exist)\b", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What to say and what to call, in this order."""
+
+    text: str = ""
+    call: tuple[str, dict[str, Any]] | None = None
+
+
+class BuiltinLlm:
+    """Implements Llm. The same request always gets the same answer; no state is kept between requests."""
+
+    @property
+    def ref(self) -> ModelRef:
+        return ModelRef("llm", "builtin", "rules")
+
+    async def stream(self, request: LlmRequest) -> AsyncGenerator[LlmEvent, None]:
+        if request.response_schema is not None:
+            hinted = request.hint.variables if request.hint else ()
+            spoken = "\n".join(m.content for m in request.messages if m.role == "user")
+            found = arguments.extract(spoken, request.response_schema, hinted)
+            yield TextDelta(json.dumps(found, ensure_ascii=False))
+        else:
+            reply = Turn(request).reply()
+            for piece in _PIECE.findall(reply.text):
+                yield TextDelta(piece)
+            if reply.call is not None:
+                name, given = reply.call
+                yield ToolCalled(ToolCall(f"call_{_calls_so_far(request.messages) + 1}", name, given))
+        yield LlmUsage(0, 0)
+
+
+def _calls_so_far(messages: Sequence[Message]) -> int:
+    return sum(len(message.tool_calls) for message in messages)
+
+
+class Turn:
+    """One request, looked at from the current node."""
+
+    def __init__(self, request: LlmRequest) -> None:
+        self._messages = request.messages
+        self._hint = request.hint or _hint_without_graph(request)
+        offered = {spec.name for spec in request.tools}
+        self._edges = tuple(edge for edge in self._hint.edges if edge.tool in offered)
+        self._tools = tuple(tool for tool in self._hint.tools if tool.name in offered)
+        self._opening = phrases.opening(self._hint)
+
+    def reply(self) -> Reply:
+        if self._hint.entered:
+            return self._enter()
+        if (result := self._fresh_result()) is not None:
+            return self._after_tool(*result)
+        heard = self._heard()
+        if heard is None:
+            return self._move_on() or Reply(self._question())
+        return self._answer(heard)
+
+    # -- entering -------------------------------------------------------------------------------------------------
+
+    def _enter(self) -> Reply:
+        if (heard := self._heard()) is not None:
+            if (ahead := self._answered_ahead(heard)) is not None:
+                return ahead
+            for tool in self._tools:
+                required = tool.parameters.get("required") or ()
+                found, missing = arguments.arguments(tool.parameters, [heard], is_asked=False)
+                if required and not missing:
+                    return Reply(call=(tool.name, found))
+        for tool in self._tools:
+            if not tool.parameters.get("required") and tool.name in self._hint.prompt:
+                return Reply(self._before_tool(), (tool.name, {}))
+        if not self._opening.rstrip().endswith("?") and (onward := self._unconditional()) is not None:
+            return Reply(self._opening, (onward.tool, {}))
+        return Reply(self._opening)
+
+    def _before_tool(self) -> str:
+        """Only a written sentence: one made up from the prompt would ask for what the tool is about to say."""
+        return self._hint.say_text or ""
+
+    def _answered_ahead(self, heard: str) -> Reply | None:
+        """ "I would like an appointment on Tuesday": the day needs no question, unless it was what brought us here."""
+        if len(essential(heard)) <= 3 or self._tools:
+            return None
+        choice = matching.choose(heard, self._edges)
+        if choice is None or self._last_edge() == choice.edge.tool or self._edges_since_heard() > 2:
+            return None
+        has_value = values.day(heard) or values.time_of_day(heard, may_be_lone=False)
+        is_about_value = choice.is_by_value or any(
+            values.day(example) or values.time_of_day(example) for example in choice.edge.examples
+        )
+        return Reply(call=(choice.edge.tool, {})) if has_value and is_about_value else None
+
+    def _unconditional(self) -> EdgeHint | None:
+        ways = [edge for edge in self._edges if matching.is_unconditional(edge)]
+        return ways[0] if len(ways) == 1 and len(self._edges) == 1 else None
+
+    # -- answering ------------------------------------------------------------------------------------------------
+
+    def _answer(self, heard: str) -> Reply:
+        choice = matching.choose(heard, self._edges)
+        if choice is not None and choice.score >= SURE:
+            return Reply(call=(choice.edge.tool, {}))
+        if (tool := self._tool_for(heard)) is not None:
+            return tool
+        if choice is not None:
+            return Reply(call=(choice.edge.tool, {}))
+        if phrases.asks_again(tokens(heard)):
+            return Reply(self._opening if self._times_asked() == 0 else self._question())
+        if (only := self._only_way(heard)) is not None:
+            return Reply(call=(only.tool, {}))
+        return self._ask_again()
+
+    def _only_way(self, heard: str) -> EdgeHint | None:
+        """One way and a real answer: a person who was asked one thing and answered expects to go on."""
+        attempts = self._times_asked()
+        otherwise = matching.fallback(self._edges)
+        if otherwise is not None and (matching.is_otherwise(otherwise) or attempts > 0):
+            return otherwise
+        if len(self._edges) != 1 or self._tools:
+            return None
+        edge = self._edges[0]
+        if matching.is_unconditional(edge):
+            return edge
+        own, said = matching.edge_polarity(edge), polarity(heard)
+        if own is not None and said is not None:
+            return edge if own == said else None
+        is_answer = bool(content(heard)) or said is not None
+        return edge if own is None and is_answer and (attempts > 0 or self._fits_variables(heard)) else None
+
+    def _fits_variables(self, heard: str) -> bool:
+        """Whether the answer has what the node wants to know; a node that wants nothing takes any answer."""
+        for variable in self._hint.variables:
+            name, prompt = str(variable.get("name") or ""), str(variable.get("prompt") or "")
+            schema = {"type": variable.get("type") or "string", "description": prompt}
+            if arguments.value_of(heard, name, schema, may_be_whole=True) is not None:
+                return True
+        return not self._hint.variables
+
+    def _ask_again(self) -> Reply:
+        attempts = self._times_asked()
+        missing = self._missing_parameter()
+        if missing is not None and attempts < 2:
+            return Reply(phrases.reprompt(0, missing, ()))
+        return Reply(phrases.reprompt(attempts, self._question(), self._edges))
+
+    def _move_on(self) -> Reply | None:
+        onward = self._unconditional()
+        return None if onward is None else Reply(call=(onward.tool, {}))
+
+    # -- tools ----------------------------------------------------------------------------------------------------
+
+    def _tool_for(self, heard: str) -> Reply | None:
+        earlier = self._earlier_utterances()
+        for tool in self._tools:
+            asks = matching.fits(heard, tool.examples) >= TOOL_FITS
+            is_asked = not tool.examples or asks or len(self._tools) == 1
+            found, missing = arguments.arguments(tool.parameters, [heard], is_asked=is_asked and not asks)
+            if not missing and (asks or tool.parameters.get("required")):
+                return Reply(call=(tool.name, found))
+            if not asks:
+                continue
+            found, missing = arguments.arguments(tool.parameters, [heard, *earlier], is_asked=False)
+            if not missing:
+                return Reply(call=(tool.name, found))
+            return Reply(phrases.ask_for(missing[0], tool.parameters["properties"][missing[0]]))
+        return None
+
+    def _missing_parameter(self) -> str | None:
+        """The question for what the node's one tool still needs, before it was called here."""
+        if len(self._tools) != 1 or self._was_called_here(self._tools[0]):
+            return None
+        tool = self._tools[0]
+        properties = tool.parameters.get("properties")
+        required = tool.parameters.get("required") or ()
+        if not required or not isinstance(properties, Mapping) or required[0] not in properties:
+            return None
+        return phrases.ask_for(required[0], properties[required[0]])
+
+    def _after_tool(self, tool: ToolHint, result: Any) -> Reply:
+        error = phrases.tool_error(result)
+        if error is not None:
+            failed = [edge for edge in self._edges if _TOOL_FAILED.search(f"{edge.label}. {edge.condition}")]
+            if len(failed) == 1:
+                return Reply(error, (failed[0].tool, {}))
+            again = self._question_for(tool)
+            return Reply(f"{error} {again}" if again else error)
+        said = phrases.tool_result(result)
+        ways = [edge for edge in self._edges if not _TOOL_FAILED.search(f"{edge.label}. {edge.condition}")]
+        if len(ways) == 1 and (matching.is_unconditional(ways[0]) or _AFTER_TOOL.search(ways[0].condition)):
+            return Reply(said, (ways[0].tool, {}))
+        return Reply(said if self._hint.kind == "endCall" or said.endswith("?") else f"{said} {ANYTHING_ELSE}")
+
+    def _question_for(self, tool: ToolHint) -> str:
+        required = tool.parameters.get("required") or ()
+        properties = tool.parameters.get("properties")
+        if not required or not isinstance(properties, Mapping) or required[0] not in properties:
+            return ""
+        return phrases.ask_for(required[0], properties[required[0]])
+
+    def _fresh_result(self) -> tuple[ToolHint, Any] | None:
+        """The answer of a custom tool that nobody has told the caller yet."""
+        by_id = {call.id: call for message in self._messages for call in message.tool_calls}
+        tools = {tool.name: tool for tool in self._tools}
+        for message in _reversed_until_speech(self._messages):
+            call = by_id.get(message.tool_call_id or "")
+            if message.role == "tool" and call is not None and call.name in tools:
+                return tools[call.name], _parsed(message.content)
+        return None
+
+    def _was_called_here(self, tool: ToolHint) -> bool:
+        for message in reversed(self._messages):
+            names = [call.name for call in message.tool_calls]
+            if tool.name in names:
+                return True
+            if any(name not in {t.name for t in self._tools} for name in names):
+                return False
+        return False
+
+    # -- history --------------------------------------------------------------------------------------------------
+
+    def _heard(self) -> str | None:
+        """What the caller said since we last spoke; None when nothing."""
+        said: list[str] = []
+        for message in reversed(self._messages):
+            if message.role == "assistant" and message.content and not message.tool_calls:
+                break
+            if message.role == "user":
+                said.append(message.content)
+            elif said:
+                break
+        return " ".join(reversed(said)).strip() or None
+
+    def _earlier_utterances(self) -> list[str]:
+        return [message.content for message in reversed(self._messages) if message.role == "user"][1:]
+
+    def _last_edge(self) -> str | None:
+        called = [call.name for message in self._messages for call in message.tool_calls]
+        return called[-1] if called else None
+
+    def _edges_since_heard(self) -> int:
+        count = 0
+        for message in reversed(self._messages):
+            if message.role == "user":
+                break
+            count += len(message.tool_calls)
+        return count
+
+    def _times_asked(self) -> int:
+        """How often in a row we have asked again already."""
+        count = 0
+        for message in reversed(self._messages):
+            if message.role == "tool" or message.tool_calls:
+                break
+            if message.role == "assistant":
+                if not phrases.is_reprompt(message.content):
+                    break
+                count += 1
+        return count
+
+    def _question(self) -> str:
+        return phrases.question_of(self._opening)
+
+
+def _reversed_until_speech(messages: Sequence[Message]) -> Iterator[Message]:
+    for message in reversed(messages):
+        if message.role == "user" or (message.role == "assistant" and message.content and not message.tool_calls):
+            return
+        yield message
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _hint_without_graph(request: LlmRequest) -> NodeHint:
+    """A request of somebody who gives no hints: tools are ways or functions by whether they have parameters."""
+    edges, tools = [], []
+    for spec in request.tools:
+        if spec.parameters.get("properties"):
+            tools.append(ToolHint(spec.name, spec.description, (), spec.parameters))
+        else:
+            edges.append(EdgeHint(spec.name, spec.name.replace("_", " "), spec.description))
+    prompt = "\n".join(message.content for message in request.messages if message.role == "system")
+    has_spoken = any(message.role == "assistant" for message in request.messages)
+    has_heard = any(message.role == "user" for message in request.messages)
+    return NodeHint(
+        "", "", "agentNode", prompt, not has_spoken and not has_heard, edges=tuple(edges), tools=tuple(tools)
+    )

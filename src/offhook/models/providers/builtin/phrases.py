@@ -1,0 +1,212 @@
+"""What rules say: a node's sentence made from its prompt, questions asked again, results of tools. Pure."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from offhook.models.ports import EdgeHint, NodeHint
+
+_QUOTED: Final = re.compile(r"[\u201c\"\u00ab]([^\u201d\"\u00bb]{3,300})[\u201d\"\u00bb]")
+_SENTENCE: Final = re.compile(r"[^.!?\n]+[.!?]*")
+_PERSONA: Final = re.compile(
+    r"^(you are|you're|your (name|role|job|goal|task) is|act as|always|never|do not|don't|be |keep |speak|use |if |when )",
+    re.IGNORECASE,
+)
+_PRONOUNS: Final = (
+    (re.compile(r"\b(the )?(caller|customer|user|guest|patient|client|person)'s\b", re.IGNORECASE), "your"),
+    (
+        re.compile(r"\b(the )?(caller|customer|user|guest|patient|client|person) (has|is|wants|needs|would|can|was)\b"),
+        None,
+    ),
+    (re.compile(r"\bthe (caller|customer|user|guest|patient|client|person)\b", re.IGNORECASE), "you"),
+    (re.compile(r"\b(they|them|he|she|him)\b", re.IGNORECASE), "you"),
+    (re.compile(r"\b(their|his|her)\b", re.IGNORECASE), "your"),
+)
+_SECOND_PERSON: Final = {"has": "have", "is": "are", "wants": "want", "needs": "need", "was": "were"}
+_WHO: Final = r"(?:(?:the |a )?(?:caller|customer|user|guest|patient|client|person)|them|him|her|people)"
+_QUESTION_WORD: Final = r"(?:what|which|when|how|where|who|whether|if|why)"
+
+
+def _to_ask(match: re.Match[str]) -> str:
+    rest = _to_you(match["rest"]).rstrip(".!? ")
+    if re.match(rf"{_QUESTION_WORD}\b", rest, re.IGNORECASE):
+        return f"May I ask {rest}?"
+    rest = re.sub(r"^(for|about|to (?:tell|give|say|spell|provide)(?: you| us)?|tell you|give you)\s+", "", rest)
+    return f"Could you please tell me {rest}?"
+
+
+# First match wins; each makes a sentence for the caller out of an instruction for a model.
+_INSTRUCTIONS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...]] = tuple(
+    (re.compile(pattern, re.IGNORECASE), make)
+    for pattern, make in (
+        (rf"^(?:politely |then |now )?(?:greet|welcome)(?: {_WHO})?[^,;]*?(?:(?:,| and| then)+ (?P<next>.+))?$", lambda m: _with_next("Hello!", m)),
+        (rf"^thank(?: {_WHO})?(?P<for> for [^,;]+?)?(?:(?:,| and)+ (?P<next>.+))?$", lambda m: _with_next(f"Thank you{_to_you(m['for'] or '')}.", m)),
+        (r"^(?:politely )?say goodbye\b.*$", lambda _: "Goodbye!"),
+        (rf"^(?:say|tell {_WHO}|explain|inform {_WHO}|mention|let {_WHO} know)(?: to {_WHO})? (?:that )?(?P<rest>.+)$", lambda m: _statement(m["rest"])),
+        (rf"^(?:politely |then |now )?(?:ask|find out|confirm|check|collect|get|request)(?: {_WHO})? (?P<rest>.+)$", _to_ask),
+        (rf"^offer (?:{_WHO} )?(?P<rest>.+)$", lambda m: f"I can offer you {_to_you(m['rest']).rstrip('.!? ')}. Would you like that?"),
+    )
+)  # fmt: skip
+
+
+def _to_you(text: str) -> str:
+    for pattern, replacement in _PRONOUNS:
+        if replacement is None:
+            text = pattern.sub(lambda m: f"you {_SECOND_PERSON.get(m[3], m[3])}", text)
+        else:
+            text = pattern.sub(replacement, text)
+    return text
+
+
+def _statement(text: str) -> str:
+    said = _to_you(text).strip().rstrip(".")
+    return f"{said[:1].upper()}{said[1:]}{'' if said.endswith(('!', '?')) else '.'}"
+
+
+def _with_next(first: str, match: re.Match[str]) -> str:
+    rest = match["next"]
+    made = _from_instruction(rest) if rest else None
+    return f"{first} {made}" if made else first
+
+
+def _from_instruction(sentence: str) -> str | None:
+    sentence = sentence.strip().rstrip(".").strip()
+    for pattern, make in _INSTRUCTIONS:
+        if match := pattern.match(sentence):
+            return make(match)
+    return None
+
+
+def opening(hint: NodeHint) -> str:
+    """What to say on entering a node: its own sentence, a quoted one, or one made from the prompt."""
+    if hint.say_text and hint.say_text.strip():
+        return hint.say_text.strip()
+    if (match := _QUOTED.search(hint.prompt)) and " " in match[1].strip():
+        return match[1].strip()
+    made = []
+    for sentence in _SENTENCE.findall(hint.prompt):
+        if sentence.strip() and not _PERSONA.match(sentence.strip()) and (said := _from_instruction(sentence)):
+            made.append(said)
+            if said.endswith("?") or len(made) == 3:
+                break
+    if made:
+        return " ".join(made)
+    if hint.kind == "endCall":
+        return "Thank you for calling. Goodbye!"
+    if hint.kind == "startCall":
+        return "Hello! How can I help you?"
+    offers = choices(hint.edges)
+    return f"What would you like? You can say: {offers}." if offers else "How can I help you with that?"
+
+
+def question_of(text: str) -> str:
+    """The last question of a text, or the whole text."""
+    questions = [part.strip() for part in _SENTENCE.findall(text) if part.strip().endswith("?")]
+    return questions[-1] if questions else text.strip()
+
+
+def choices(edges: Sequence[EdgeHint]) -> str:
+    """The ways as a caller would say them: "book an appointment, change my appointment, or opening hours"."""
+    said = list(dict.fromkeys(_as_said(edge) for edge in edges))[:4]
+    if len(said) <= 1:
+        return "".join(said)
+    return f"{', '.join(said[:-1])}, or {said[-1]}"
+
+
+def _as_said(edge: EdgeHint) -> str:
+    first = edge.examples[0] if edge.examples else ""
+    return (first if 0 < len(first.split()) <= 3 else edge.label).strip().lower().rstrip(".!?")
+
+
+REPROMPTS: Final = (
+    "Sorry, I didn't get that.",
+    "I'm sorry, I am not sure I understood.",
+    "I still did not catch that.",
+)
+
+
+def reprompt(attempt: int, question: str, edges: Sequence[EdgeHint]) -> str:
+    """How to ask again; ``attempt`` counts from 0. Later ones offer the choices."""
+    opener = REPROMPTS[min(attempt, len(REPROMPTS) - 1)]
+    offers = choices(edges)
+    if attempt == 0 or not offers:
+        return f"{opener} {question}"
+    if attempt == 1 or attempt % 2:
+        return f"{opener} You can say: {offers}."
+    return f"{opener} Please say one of these: {offers}."
+
+
+def is_reprompt(text: str) -> bool:
+    return text.startswith(REPROMPTS)
+
+
+_ASKS_AGAIN: Final = re.compile(
+    r"^(sorry|pardon|pardon me|excuse me|what|what was that|what is that|come again|huh|again|one more time|"
+    r"(sorry )?(can|could|would) you (please )?(repeat|say) (that|it|this)?( again)?|(please )?repeat( that| it)?|"
+    r"say (that|it) again|what did you say|i did not (hear|catch|understand|get) (you|that|it)|"
+    r"i (can|could) not hear (you|that|it)|hello|hello are you there|are you there|can you hear me)( please)?$"
+)
+
+
+def asks_again(words: Sequence[str]) -> bool:
+    """Whether the caller did not hear us; ``words`` are tokens."""
+    return _ASKS_AGAIN.match(" ".join(words)) is not None
+
+
+_SPOKEN_KEYS: Final = (
+    "say", "spoken", "speech", "message", "summary", "sentence", "text", "answer", "description", "result",
+)  # fmt: skip
+_FOR_MODELS: Final = re.compile(r"^(ask|tell|say|call|use|try|do not|don't|please ask)\b", re.IGNORECASE)
+
+
+def tool_error(result: Any) -> str | None:
+    """The sentence about a failure that a caller may hear, or None when the tool worked."""
+    if not isinstance(result, Mapping) or not result.get("error"):
+        return None
+    first = next((part.strip() for part in _SENTENCE.findall(str(result["error"])) if part.strip()), "")
+    if not first or _FOR_MODELS.match(first):
+        return "I'm sorry, that did not work."
+    return f"I'm sorry. {first if first[-1] in '.!?' else first + '.'}"
+
+
+def tool_result(result: Any) -> str:
+    """A tool's answer in a sentence."""
+    if isinstance(result, str):
+        return _statement(result) if result.strip() else "That is done."
+    if isinstance(result, bool | int | float):
+        return f"The answer is {_plain(result)}."
+    if isinstance(result, Mapping):
+        for key in _SPOKEN_KEYS:
+            if isinstance(result.get(key), str) and result[key].strip():
+                return _statement(result[key])
+        facts = [(key, value) for key, value in result.items() if isinstance(value, str | int | float)][:4]
+        if facts:
+            return _statement(", ".join(f"{_spaced(key)}: {_plain(value)}" for key, value in facts))
+        if len(result) == 1:
+            return tool_result(next(iter(result.values())))
+    if isinstance(result, list) and result:
+        named = [_plain(item) for item in result if isinstance(item, str | int | float)][:5]
+        return f"I found {', '.join(named)}." if named else f"I found {len(result)} results."
+    return "That is done."
+
+
+def _spaced(name: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])|[_-]+", " ", name).lower()
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def ask_for(name: str, schema: Mapping[str, Any]) -> str:
+    """A question for a missing parameter."""
+    described = str(schema.get("description") or "").strip().rstrip(".")
+    return f"Could you please tell me {_to_you(_thing(name, described))}?"
+
+
+def _thing(name: str, described: str) -> str:
+    if re.match(r"(the|your|a|an|their)\s", described, re.IGNORECASE) and len(described.split()) <= 9:
+        return described[0].lower() + described[1:]
+    return f"the {_spaced(name)}"
