@@ -34,6 +34,13 @@ _LEADING: Final = re.compile(
     r"that was|that's|that is|because|mostly|the|a|an|my|our)\b[\s,]*)+",
     re.IGNORECASE,
 )
+# What an agent says about itself is no statement about the caller's matter.
+_OFFER: Final = re.compile(
+    r"^$|^(sure|please|hello|hi|thank|sorry|i'm sorry|(sure, )?i (can|will|'ll)|i'll)\b", re.IGNORECASE
+)
+_RANGE: Final = re.compile(
+    r"\b(?:from|between)?\s*(\d+|zero|one)\s*(?:to|and|-|\u2013)\s*(\d+|three|five|seven|ten)\b", re.IGNORECASE
+)
 _NEGATED_TRUTH: Final = re.compile(r"\b(not|never|no|new)\b|n't\b", re.IGNORECASE)
 
 
@@ -58,7 +65,9 @@ def value_of(text: str, name: str, schema: Mapping[str, Any], *, may_be_whole: b
         return None if answer is None else answer == "yes"
     if "integer" in types or "number" in types:
         found = values.number(text)
-        return None if found is None else int(found) if "integer" in types or found.is_integer() else found
+        if found is None or not _is_in_range(found, f"{name} {schema.get('description') or ''}"):
+            return None
+        return int(found) if "integer" in types or found.is_integer() else found
     if not {"string", None} & set(types):
         return None
     kind = kind_of(name, str(schema.get("description") or ""))
@@ -66,6 +75,15 @@ def value_of(text: str, name: str, schema: Mapping[str, Any], *, may_be_whole: b
         said = clean(text)
         return said if may_be_whole and content(text) else None
     return string_of(text, kind, may_be_whole=may_be_whole)
+
+
+def _is_in_range(value: float, described: str) -> bool:
+    """Whether a number lies on the scale that a description names ("from 1 to 5"); true when it names none."""
+    match = _RANGE.search(described)
+    if match is None:
+        return True
+    low, high = values.number(match[1]), values.number(match[2])
+    return low is None or high is None or low <= value <= high
 
 
 def string_of(text: str, kind: str, *, may_be_whole: bool = True) -> str | None:
@@ -190,7 +208,11 @@ def _variable(lines: Sequence[Line], name: str, prompt: str, schema: Mapping[str
 
 
 def _answers(lines: Sequence[Line], about: str) -> list[str]:
-    """What the caller said right after the agent asked about this, the best question and the latest answer first."""
+    """What the caller said right after the agent asked about this, best question first, then latest answer."""
+    return [text for _, _, text in _rated_answers(lines, about)]
+
+
+def _rated_answers(lines: Sequence[Line], about: str) -> list[tuple[int, int, str]]:
     rated = []
     for at, (who, text) in enumerate(lines):
         if who != "agent":
@@ -198,20 +220,36 @@ def _answers(lines: Sequence[Line], about: str) -> list[str]:
         following = [said for speaker, said in lines[at + 1 : at + 2] if speaker == "caller"]
         if following and (score := shared(text, about)):
             rated.append((score, at, following[0]))
-    return [text for _, _, text in sorted(rated, reverse=True)]
+    return sorted(rated, reverse=True)
 
 
 def _truth(lines: Sequence[Line], name: str, prompt: str) -> bool | None:
     """A yes or no to the question about it; "True when … not …" turns the answer round."""
-    is_inverted = _NEGATED_TRUTH.search(prompt) is not None
-    own_words = set(content(name.replace("_", " ")))
+    about = f"{name.replace('_', ' ')}. {prompt}"
+    rated = _rated_answers(lines, about)
     callers = [text for who, text in lines if who == "caller"]
-    for text in [*_answers(lines, f"{name.replace('_', ' ')}. {prompt}"), *callers[-1:]]:
-        if own_words & set(content(text)) and polarity(text) is None:
-            return True
-        if (answer := polarity(text)) is not None:
-            return (answer == "yes") != is_inverted
+    # the question that was asked last is most likely the node's; answers to other questions say nothing
+    last = max(rated, key=lambda answer: answer[1], default=None)
+    texts = [text for score, _, text in rated if score == rated[0][0]] if rated else callers[-1:]
+    if last is not None and lines[-1] == ("caller", last[2]):
+        texts = [last[2], *texts]
+    for text in texts:
+        if (truth := _truth_of(text, name, prompt)) is not None:
+            return truth
     return None
+
+
+def _truth_of(text: str, name: str, prompt: str) -> bool | None:
+    is_inverted = _NEGATED_TRUTH.search(prompt) is not None
+    said = set(content(text))
+    if (answer := polarity(text)) is not None:
+        return (answer == "yes") != is_inverted
+    is_denied = bool(said & {"not", "never", "no"})
+    if set(content(name.replace("_", " "))) & said:
+        return not is_denied
+    # "I have been there before" repeats what was asked
+    asked = set(content(prompt)) - {"tru", "not", "no"}
+    return (not is_denied) != is_inverted if asked & said - {"not", "never", "no"} else None
 
 
 def _agent_said(lines: Sequence[Line], about: str) -> str | None:
@@ -221,6 +259,8 @@ def _agent_said(lines: Sequence[Line], about: str) -> str | None:
         if who != "agent":
             continue
         for sentence in re.findall(r"[^.!?]+[.!?]*", text):
-            if sentence.strip() and not sentence.strip().endswith("?") and (score := shared(sentence, about)):
+            if _OFFER.match(sentence.strip()) or sentence.strip().endswith("?"):
+                continue
+            if score := shared(sentence, about):
                 best = max(best or (0, 0, ""), (score, at, sentence.strip()))
     return best[2] if best else None

@@ -121,11 +121,9 @@ class Turn:
         choice = matching.choose(heard, self._edges)
         if choice is None or self._last_edge() == choice.edge.tool or self._edges_since_heard() > 2:
             return None
-        has_value = values.day(heard) or values.time_of_day(heard, may_be_lone=False)
-        is_about_value = choice.is_by_value or any(
-            values.day(example) or values.time_of_day(example) for example in choice.edge.examples
-        )
-        return Reply(call=(choice.edge.tool, {})) if has_value and is_about_value else None
+        asked = matching.asks_for(choice.edge)
+        is_answered = ("day" in asked and values.day(heard)) or ("time" in asked and values.clock_time(heard))
+        return Reply(call=(choice.edge.tool, {})) if is_answered else None
 
     def _unconditional(self) -> EdgeHint | None:
         ways = [edge for edge in self._edges if matching.is_unconditional(edge)]
@@ -206,12 +204,7 @@ class Turn:
         """The question for what the node's one tool still needs, before it was called here."""
         if len(self._tools) != 1 or self._was_called_here(self._tools[0]):
             return None
-        tool = self._tools[0]
-        properties = tool.parameters.get("properties")
-        required = tool.parameters.get("required") or ()
-        if not required or not isinstance(properties, Mapping) or required[0] not in properties:
-            return None
-        return phrases.ask_for(required[0], properties[required[0]])
+        return self._question_for(self._tools[0]) or None
 
     def _after_tool(self, tool: ToolHint, result: Any) -> Reply:
         error = phrases.tool_error(result)
@@ -228,11 +221,13 @@ class Turn:
         return Reply(said if self._hint.kind == "endCall" or said.endswith("?") else f"{said} {ANYTHING_ELSE}")
 
     def _question_for(self, tool: ToolHint) -> str:
+        """The node's own question for what the tool needs, else one made from its parameters."""
         required = tool.parameters.get("required") or ()
         properties = tool.parameters.get("properties")
         if not required or not isinstance(properties, Mapping) or required[0] not in properties:
             return ""
-        return phrases.ask_for(required[0], properties[required[0]])
+        asked = self._question()
+        return asked if asked.endswith("?") else phrases.ask_for(required[0], properties[required[0]])
 
     def _fresh_result(self) -> tuple[ToolHint, Any] | None:
         """The answer of a custom tool that nobody has told the caller yet."""

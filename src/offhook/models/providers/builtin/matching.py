@@ -33,7 +33,7 @@ _NEGATED: Final = 0.4
 _NEGATIONS: Final = frozenset({"not", "no", "never"})
 
 _NEGATIVE: Final = re.compile(
-    r"\b((does not|do not|doesn't|don't) (want|wish|like|agree|accept|need|confirm|approve|consent|care)|not interested|"
+    r"\b((does not|do not|did not|doesn't|don't|didn't) (want|wish|like|agree|accept|need|confirm|approve|consent|care)|not interested|"
     r"declin\w+|refus\w+|reject\w+|disagree\w*|says no|answers no)\b",
     re.IGNORECASE,
 )
@@ -88,6 +88,9 @@ def edge_polarity(edge: EdgeHint) -> Polarity | None:
     words = essential(edge.label)
     if (kind := polarity(edge.label)) is not None:
         return kind
+    if len(edge.examples) > 1:
+        # written by somebody who knew what callers say here: none of it is a yes or a no
+        return None
     if words[:1] == ["not"]:
         return "no"
     if _NEGATIVE.search(edge.condition):
@@ -101,17 +104,31 @@ def _for_answer(answer: Polarity, edges: Sequence[EdgeHint]) -> list[EdgeHint]:
     if found:
         return found
     undecided = [edge for edge in edges if edge_polarity(edge) is None]
+    if len(edges) == 2 and len(undecided) == 1 and _are_about_the_same(*edges):
+        return undecided
     denied = [edge for edge in undecided if _NEGATED_FACT.search(edge.condition)]
     if len(undecided) != 2 or len(denied) != 1:
         return []
     return denied if answer == "no" else [edge for edge in undecided if edge not in denied]
 
 
+def _are_about_the_same(one: EdgeHint, other: EdgeHint) -> bool:
+    """ "owns the house" and "does not own the house"."""
+    words = [
+        {*content(edge.label), *content(edge.condition, extra_stop=CONDITION_STOP)} - _NEGATIONS
+        for edge in (one, other)
+    ]
+    return bool(words[0] & words[1])
+
+
 def choose(text: str, edges: Sequence[EdgeHint]) -> Choice | None:
     """The edge that fits best, or None when nothing fits or two fit equally well."""
     ranked = sorted(rank(text, edges), key=lambda choice: -choice.score)
     if not ranked or ranked[0].score < THRESHOLD:
-        return None
+        # "no, because …": the reason fits nowhere, the no does
+        said = polarity(text)
+        fitting = _for_answer(said, edges) if said is not None else []
+        return Choice(fitting[0], THRESHOLD) if len(fitting) == 1 else None
     if len(ranked) > 1 and ranked[0].score - ranked[1].score < MARGIN:
         return None
     return ranked[0]
@@ -231,7 +248,7 @@ _IDIOMS: Final = tuple(
         ),
         (
             (
-                r"^(no )?(that is (all|it)|that was (all|it)|nothing( else| more)?|never mind|nevermind|goodbye|bye( bye)?|"
+                r"^(no )?(that is (all|it)|that was (all|it)|nothing( else| more)?|i do not (need|want) anything( else| more)?|never mind|nevermind|goodbye|bye( bye)?|"
                 r"good bye|i am (done|finished)|just asking|wrong number)$"
             ),
             r"\b(nothing|no more|goodbye|end the|hang up|not need|not interested|finished|is done)\b",
@@ -258,9 +275,17 @@ def _idiom_score(text: str, edge: EdgeHint) -> float:
 
 _WEEKDAY_RANGE: Final = re.compile(r"\b(week ?days?|monday (to|through|till|until|and) friday)\b", re.IGNORECASE)
 _WEEKEND: Final = re.compile(r"\b(weekends?|saturdays?|sundays?)\b", re.IGNORECASE)
-_DAY: Final = re.compile(r"\b(days?|dates?|when|weekdays?|mon|tues|wednes|thurs|fri)(day)?\b", re.IGNORECASE)
-_TIME: Final = re.compile(r"\b(times?|hours?|o'?clock|slot|morning|afternoon|evening)\b", re.IGNORECASE)
+_DAY: Final = re.compile(r"\b(days?|dates?|weekdays?|mon|tues|wednes|thurs|fri)(day)?\b", re.IGNORECASE)
+_TIME: Final = re.compile(r"\b(times?|o'?clock|slot|morning|afternoon|evening)\b", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"\b(number|digits?|code|amount|rating|rate|score|how many|age)\b", re.IGNORECASE)
+
+
+_BOOKING: Final = re.compile(
+    r"\b(book|schedule|reserve|make)\b.*\b(appointment|visit|meeting|table|slot|call)\b", re.IGNORECASE
+)
+_EXISTING: Final = re.compile(r"\b(already|existing|cancel|move|change|reschedule)\b", re.IGNORECASE)
+# Who names a day or a time wants to book, if nothing else fits.
+_BOOKING_SCORE: Final = 0.5
 
 
 def _value_score(text: str, edge: EdgeHint, edges: Sequence[EdgeHint]) -> float:
@@ -277,8 +302,15 @@ def _value_score(text: str, edge: EdgeHint, edges: Sequence[EdgeHint]) -> float:
             return 0.0
         if _DAY.search(described):
             return _VALUE_SCORE
-    if _TIME.search(described) and values.time_of_day(text, may_be_lone=len(essential(text)) <= 3):
+    time = values.time_of_day(text, may_be_lone=len(essential(text)) <= 3)
+    if _TIME.search(described) and time:
         return _VALUE_SCORE
+    if (
+        (day or values.time_of_day(text, may_be_lone=False))
+        and _BOOKING.search(described)
+        and not _EXISTING.search(described)
+    ):
+        return _BOOKING_SCORE
     if _NUMBER.search(described) and values.number(text) is not None and not _others_name_numbers(edge, edges):
         return _VALUE_SCORE
     return 0.0
@@ -293,6 +325,15 @@ def _others_name_numbers(edge: EdgeHint, edges: Sequence[EdgeHint]) -> bool:
     return any(values.number(other.label) is not None for other in edges if other is not edge) or (
         values.number(edge.label) is not None
     )
+
+
+def asks_for(edge: EdgeHint) -> frozenset[str]:
+    """Whether an edge is taken by naming a ``day`` or a ``time``."""
+    described = f"{edge.label}. {edge.condition}"
+    examples = edge.examples
+    is_day = any(map(values.day, examples)) if examples else _DAY.search(described) is not None
+    is_time = any(map(values.time_of_day, examples)) if examples else _TIME.search(described) is not None
+    return frozenset(kind for kind, asked in (("day", is_day), ("time", is_time)) if asked)
 
 
 def fits(text: str, phrases: Sequence[str]) -> float:

@@ -106,16 +106,17 @@ def question_of(text: str) -> str:
 
 
 def choices(edges: Sequence[EdgeHint]) -> str:
-    """The ways as a caller would say them: "book an appointment, change my appointment, or opening hours"."""
-    said = list(dict.fromkeys(_as_said(edge) for edge in edges))[:4]
+    """The ways as a caller would say them: "book an appointment, change an appointment, or opening hours"."""
+    said = list(dict.fromkeys(_as_said(edge) for edge in edges))
+    said = said[: 6 if sum(len(way.split()) for way in said[:6]) <= 12 else 4]
     if len(said) <= 1:
         return "".join(said)
     return f"{', '.join(said[:-1])}, or {said[-1]}"
 
 
 def _as_said(edge: EdgeHint) -> str:
-    first = edge.examples[0] if edge.examples else ""
-    return (first if 0 < len(first.split()) <= 3 else edge.label).strip().lower().rstrip(".!?")
+    label = _spaced(edge.label).strip(" .!?")
+    return label if len(label.split()) <= 4 or not edge.examples else edge.examples[0].lower().strip(" .!?")
 
 
 REPROMPTS: Final = (

@@ -162,7 +162,7 @@ _LONE_HOUR: Final = re.compile(rf"\b{_HOUR}\b")
 
 
 def time_of_day(text: str, *, may_be_lone: bool = True) -> str | None:
-    """A time as it would be repeated: "eleven o'clock", "half past ten", "3 pm", "the morning".
+    """A time as it would be repeated: "eleven o'clock", "half past ten", "3 pm", "in the morning".
 
     ``may_be_lone``: a single number from one to twelve is an hour.
     """
@@ -176,8 +176,14 @@ def time_of_day(text: str, *, may_be_lone: bool = True) -> str | None:
             return _spoken_time(match.group())
     for part in _DAY_PARTS:
         if re.search(rf"\b{part}\b", said):
-            return part if part in ("noon", "midday", "midnight", "lunchtime") else f"the {part}"
+            return part if part in ("noon", "midday", "midnight", "lunchtime") else f"in the {part}"
     return None
+
+
+def clock_time(text: str) -> str | None:
+    """A time that is no part of a day and no lone number."""
+    found = time_of_day(text, may_be_lone=False)
+    return None if found is None or found.startswith("in the") else found
 
 
 def _spoken_time(found: str) -> str:

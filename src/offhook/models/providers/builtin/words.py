@@ -19,6 +19,8 @@ _CONTRACTIONS: Final = (
     (re.compile(r"'d\b"), " would"),
     (re.compile(r"\b(it|that|what|where|there|here|he|she|who|how)'s\b"), r"\1 is"),
     (re.compile(r"'s\b|'"), ""),
+    (re.compile(r"\bso[ -]so\b"), "soso"),
+    (re.compile(r"\bright (now|away)\b"), "now"),
     (re.compile(r"\bgonna\b"), "going to"),
     (re.compile(r"\bwanna\b"), "want to"),
     (re.compile(r"\b([ap])\.\s?m\b\.?"), r"\1m"),
@@ -32,7 +34,7 @@ def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-POLITE: Final = word_set("please thanks thank um uh er erm hmm well so oh like just actually hi hello hey")
+POLITE: Final = word_set("please thanks thank um uh er erm hmm well oh like just actually hi hello hey")
 STOP: Final = word_set("""a an the i you he she it we they me my your his her its our their this that these those is am are was were be been
     being do does did have has had will would can could shall should may might must to of in on at for with from by as
     and or but if then than about into up some any there here what which who when where how want wants wanted like need
@@ -147,7 +149,24 @@ _NO_ANSWERS: Final = frozenset(
         "not interested",
         "i am not interested",
         "i would rather not",
+        "rather not",
+        "probably not",
+        "maybe not",
+        "better not",
+        "of course not",
+        "i think not",
+        "i guess not",
+        "i hope not",
+        "i would say no",
+        "no way",
+        "not a chance",
+        "not particularly",
     )
+)
+
+
+_DIGIT_WORDS: Final = dict(
+    zip("0123456789", "zero one two three four five six seven eight nine".split(), strict=True)  # noqa: SIM905
 )
 
 
@@ -181,13 +200,15 @@ def stem(word: str) -> str:
 
 
 def essential(text: str) -> list[str]:
-    """Tokens without politeness and fillers; "thank you" goes as a whole."""
+    """Tokens without politeness and fillers, single digits as words; "thank you" goes as a whole."""
     words = tokens(text)
     kept = []
     for index, word in enumerate(words):
         if word in POLITE or (word in ("you", "much") and index and words[index - 1] in ("thank", "you", "very")):
             continue
-        kept.append(word)
+        if word == "so" and not index:
+            continue
+        kept.append(_DIGIT_WORDS.get(word, word))
     return kept
 
 
