@@ -130,8 +130,22 @@ def day(text: str) -> str | None:
     return None
 
 
+def _before_month(words: list[str]) -> int | None:
+    """The day in "the twenty first of", "the third of"."""
+    words = words[:-1] if words[-1:] == ["of"] else words
+    if not words or words[-1] not in _ORDINALS:
+        return None
+    tens = _TENS.get(words[-2], 0) if len(words) > 1 and _ORDINALS[words[-1]] < 10 else 0
+    return tens + _ORDINALS[words[-1]]
+
+
 def _date(words: list[str], month_at: int) -> str | None:
     month = words[month_at].capitalize()
+    if (before := _before_month(words[:month_at])) is not None:
+        return f"{month} {before}"
+    after = [word for word in words[month_at + 1 : month_at + 4] if word != "the"]
+    if len(after) > 1 and after[0] in _TENS and _ORDINALS.get(after[1], 10) < 10:
+        return f"{month} {_TENS[after[0]] + _ORDINALS[after[1]]}"
     near = [words[at] for at in (month_at + 1, month_at + 2, month_at - 1, month_at - 2) if 0 <= at < len(words)]
     for word in near:
         if word in _ORDINALS:

@@ -19,6 +19,7 @@ _CONTRACTIONS: Final = (
     (re.compile(r"'d\b"), " would"),
     (re.compile(r"\b(it|that|what|where|there|here|he|she|who|how)'s\b"), r"\1 is"),
     (re.compile(r"'s\b|'"), ""),
+    (re.compile(r"(\d)(?:st|nd|rd|th)\b"), r"\1"),
     (re.compile(r"\bso[ -]so\b"), "soso"),
     (re.compile(r"\bright (now|away)\b"), "now"),
     (re.compile(r"\bgonna\b"), "going to"),
@@ -196,7 +197,7 @@ def stem(word: str) -> str:
         word = word[:-1]
     if word.endswith("ll") and len(word) > 5:  # cancelled, cancelling
         word = word[:-1]
-    return _SYNONYMS.get(word, word)
+    return stem(_SYNONYMS[word]) if word in _SYNONYMS else word
 
 
 def essential(text: str) -> list[str]:
@@ -242,6 +243,8 @@ def is_plain_polarity(text: str) -> bool:
     if kind is None:
         return False
     words = essential(text)
+    if kind == "no" and words[1:] == ["not"]:
+        return True
     answers, single = (_YES_ANSWERS, _YES) if kind == "yes" else (_NO_ANSWERS, _NO)
     while words and words[0] in single:
         words = words[1:]

@@ -1,0 +1,157 @@
+"""Values in spoken English, one table each."""
+
+import pytest
+
+from offhook.models.providers.builtin import values
+from offhook.models.providers.builtin.words import content, is_plain_polarity, polarity, tokens
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ("four two seven one", "4271"),
+        ("four two, double seven", "4277"),
+        ("triple five one", "5551"),
+        ("oh one oh two", "0102"),
+        ("oh, it's nine nine zero five", "9905"),
+        ("forty two seventy one", "4271"),
+        ("twenty twelve", "2012"),
+        ("my number is 555-0142", "5550142"),
+        ("(entered on the keypad) 4711", "4711"),
+        ("I am looking for a lamp", ""),
+    ],
+)
+def test_digits(said: str, found: str) -> None:
+    assert values.digits(said) == found
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ("eight out of ten", 8),
+        ("I'd say seven", 7),
+        ("twenty one", 21),
+        ("a hundred", 100),
+        ("two hundred and ten", 210),
+        ("three thousand five hundred", 3500),
+        ("1,200 euros", 1200),
+        ("four point five", 4.5),
+        ("4.5 stars", 4.5),
+        ("nineteen", 19),
+        ("a lot", None),
+    ],
+)
+def test_numbers(said: str, found: float | None) -> None:
+    assert values.number(said) == found
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ("tuesday", "Tuesday"),
+        ("on Mondays", "Monday"),
+        ("next friday please", "next Friday"),
+        ("not monday, wednesday", "Wednesday"),
+        ("tomorrow", "tomorrow"),
+        ("at the weekend", "the weekend"),
+        ("june the fifth", "June 5"),
+        ("the 3rd of march", "March 3"),
+        ("twenty first of may", "May 21"),
+        ("may the twenty second", "May 22"),
+        ("next week", "next week"),
+        ("any day is fine", "any day"),
+        ("the lamp", None),
+    ],
+)
+def test_days(said: str, found: str | None) -> None:
+    assert values.day(said) == found
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ("eleven", "eleven o'clock"),
+        ("nine o'clock please", "nine o'clock"),
+        ("half past ten", "half past ten"),
+        ("quarter to five", "quarter to five"),
+        ("at 3 pm", "3 pm"),
+        ("at 10:30", "10:30"),
+        ("in the morning", "in the morning"),
+        ("at noon", "noon"),
+        ("fifty", None),
+        ("the lamp", None),
+    ],
+)
+def test_times(said: str, found: str | None) -> None:
+    assert values.time_of_day(said) == found
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ("my name is alex morgan", "Alex Morgan"),
+        ("this is Ann speaking", "Ann"),
+        ("it's Jean-Luc", "Jean-Luc"),
+        ("sarah o'neill", "Sarah O'neill"),
+        ("yes, call me bob please", "Bob"),
+        ("I would like to book a table for four people tonight", None),
+    ],
+)
+def test_names(said: str, found: str | None) -> None:
+    assert values.person_name(said) == found
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ("alex at example dot com", "alex@example.com"),
+        ("it's alex dot morgan at example dot co dot uk", "alex.morgan@example.co.uk"),
+        ("Alex.Morgan@Example.com.", "alex.morgan@example.com"),
+        ("I have none", None),
+    ],
+)
+def test_email(said: str, found: str | None) -> None:
+    assert values.email(said) == found
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "is_plain"),
+    [
+        ("yes please", "yes", True),
+        ("sure, go ahead", "yes", True),
+        ("that's right", "yes", True),
+        ("yes but what does it cost", "yes", False),
+        ("no thank you", "no", True),
+        ("absolutely not", "no", True),
+        ("not really", "no", True),
+        ("no, my brother does", "no", False),
+        ("I know", None, False),
+        ("nothing", None, False),
+        ("", None, False),
+    ],
+)
+def test_yes_and_no(said: str, kind: str | None, is_plain: bool) -> None:
+    assert (polarity(said), is_plain_polarity(said)) == (kind, is_plain)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("moving", "move"),
+        ("cancelled", "cancel"),
+        ("orders", "order"),
+        ("reschedule", "move"),
+        ("my parcels", "the package"),
+        ("a real human", "real person"),
+        ("café", "cafe"),
+        ("4 stars", "four star"),
+    ],
+)
+def test_words_that_mean_the_same(one: str, other: str) -> None:
+    assert content(one) == content(other)
+
+
+def test_contractions_are_written_out() -> None:
+    assert tokens("I can\u2019t, it's 9 o'clock & I'd rather") == [
+        "i", "can", "not", "it", "is", "9", "oclock", "i", "would", "rather",
+    ]  # fmt: skip
