@@ -3,9 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from offhook.models.registry import ModelRegistry
-
-from offhook.models.ports import CallModels
+from offhook.models.ports import CallModels, ModelSource
 from offhook.root import Root
 from offhook.voice.ports import VadEngine
 from tests.fakes.scripted import Hearing, Reply, ScriptedLlm, ScriptedStt, ScriptedTts
@@ -13,7 +11,7 @@ from tests.fakes.voice import LoudnessVad
 
 
 class FixedModels:
-    """Stands in for the ModelRegistry: every call gets one scripted LLM, TTS and STT."""
+    """Implements ModelSource: every call gets one scripted LLM, TTS and STT."""
 
     def __init__(self, script: Sequence[Reply] = (), *, extracts: str = "{}") -> None:
         self.fails_with: Exception | None = None
@@ -34,5 +32,5 @@ class FixedModels:
 
 def use_fakes(root: Root, models: FixedModels) -> None:
     """Give the process these models and a voice activity detector that needs no model file."""
-    root.services[ModelRegistry] = models
+    root.services[ModelSource] = models
     root.services[VadEngine] = LoudnessVad()

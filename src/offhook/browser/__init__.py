@@ -1,7 +1,9 @@
-"""The browser domain."""
+"""Browser test calls: the microphone and the speaker of a web page as a call leg."""
 
+from offhook.browser import endpoints
 from offhook.root import Root
 
 
 def register(root: Root) -> None:
-    """Add this domain's routes, jobs and services to the process."""
+    """Add the media socket of browser calls to the process."""
+    root.api.include_router(endpoints.router)

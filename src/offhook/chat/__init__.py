@@ -1,7 +1,11 @@
-"""The chat domain."""
+"""Text chats: the same agents without audio."""
 
+from offhook.chat import endpoints
+from offhook.chat.service import Chats
 from offhook.root import Root
 
 
 def register(root: Root) -> None:
-    """Add this domain's routes, jobs and services to the process."""
+    """Add the text chat endpoints to the process."""
+    root.provide(Chats, Chats(root))
+    root.api.include_router(endpoints.router)

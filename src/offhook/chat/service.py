@@ -8,7 +8,7 @@ from typing import Any, Final
 import structlog
 
 from offhook.chat.errors import ChatTimedOut, WorkflowChanged
-from offhook.models.registry import ModelRegistry
+from offhook.models.ports import ModelSource
 from offhook.orgs import Caller
 from offhook.root import Root
 from offhook.runs import Run, chats
@@ -138,9 +138,10 @@ class Chats:
             toolbox=self._root.get(ToolRegistry),
             context=call_context(run, version),
         )
+        source = self._root.get(ModelSource)  # type: ignore[type-abstract]
         return TextSession(
             agent=agent,
-            models=self._root.get(ModelRegistry).for_call(version.configurations),
+            models=source.for_call(version.configurations),
             sink=sink,
             state=snapshot,
             elapsed_s=max(0.0, (now - (run.answered_at or now)).total_seconds()),

@@ -4,7 +4,7 @@ Audio is little-endian PCM16 mono everywhere in this module; ``sample_rate`` is 
 vendor raises :class:`ModelError` and nothing else (cancellation excepted).
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -212,3 +212,11 @@ class CallModels:
     tts: tuple[Tts, ...]
     stt: tuple[Stt, ...]
     language: str = "en-US"
+
+
+class ModelSource(Protocol):
+    """Chooses the models of a call; the process's registry implements it and is found at the root under this port."""
+
+    def for_call(self, configurations: Mapping[str, Any]) -> CallModels:
+        """By a workflow's ``configurations`` (``models`` overrides what the installation has set)."""
+        ...

@@ -8,6 +8,7 @@ from offhook.root import Root
 from offhook.runs import artifact_endpoints, endpoints, repository
 from offhook.runs.events import RunFinished, RunStarted
 from offhook.runs.limits import remember_settings
+from offhook.runs.live import LiveCall, LiveRuns
 from offhook.runs.streams import RunStreams
 from offhook.runs.sweeper import Sweeper
 from offhook.runs.tables import Run
@@ -15,7 +16,17 @@ from offhook.runs.tools import ToolRegistry
 from offhook.runs.writer import EventWriter
 from offhook.workflows.ports import RunCounter, ToolCatalogue
 
-__all__ = ["EventWriter", "Run", "RunFinished", "RunStarted", "RunStreams", "Sweeper", "register"]
+__all__ = [
+    "EventWriter",
+    "LiveCall",
+    "LiveRuns",
+    "Run",
+    "RunFinished",
+    "RunStarted",
+    "RunStreams",
+    "Sweeper",
+    "register",
+]
 
 
 class _RunCounts:
@@ -29,6 +40,7 @@ def register(root: Root) -> None:
     """Add the routes, the sweeper job and the services of live calls to the process."""
     remember_settings(root)
     writer, streams, tools = EventWriter(root.db), RunStreams(root.db), ToolRegistry()
+    live = LiveRuns(root, writer=writer, streams=streams, tools=tools)
     lease_s = root.settings.run_lease_s
     sweeper = Sweeper(
         db=root.db,
@@ -41,6 +53,7 @@ def register(root: Root) -> None:
     root.provide(EventWriter, writer)
     root.provide(RunStreams, streams)
     root.provide(ToolRegistry, tools)
+    root.provide(LiveRuns, live)
     root.provide(Sweeper, sweeper)
     root.provide(RunCounter, _RunCounts())  # type: ignore[type-abstract]  # found by its port
     root.provide(ToolCatalogue, tools)  # type: ignore[type-abstract]  # found by its port
@@ -49,7 +62,7 @@ def register(root: Root) -> None:
     async def sweep_once() -> None:
         await sweeper.sweep(trusting=True)
 
-    root.on_start += [sweep_once]
-    root.on_stop += [streams.close]
+    root.on_start += [sweep_once, live.warm_up]
+    root.on_stop += [streams.close, live.stop_all]
     root.api.include_router(endpoints.router)
     root.api.include_router(artifact_endpoints.router)

@@ -11,7 +11,7 @@ from typing import Final
 import structlog
 
 from offhook.kit.audio import Codec
-from offhook.models.registry import ModelRegistry
+from offhook.models.ports import ModelSource
 from offhook.root import Root
 from offhook.runs import event_store, finishing, leases
 from offhook.runs.context import call_context
@@ -156,7 +156,8 @@ class LiveRuns:
             toolbox=self._tools,
             context=call_context(run, version),
         )
-        models = self._root.get(ModelRegistry).for_call(version.configurations)
+        source = self._root.get(ModelSource)  # type: ignore[type-abstract]
+        models = source.for_call(version.configurations)
         recorder = await self._recorder(run, leg.codec, sink)
         try:
             session = CallSession(agent=agent, leg=leg, models=models, sink=sink, vad=self._vad, recorder=recorder)
