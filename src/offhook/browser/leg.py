@@ -155,8 +155,7 @@ class BrowserLeg:
     def _guarded(self, feed: Any, value: Any) -> None:
         try:
             feed(value)
-        except Exception:
-            # the media-socket edge: one call's fault must not reach the loop's other calls
+        except Exception:  # the media-socket edge: one call's fault must not reach the loop's other calls
             log.exception("browser_message_failed")
             self.close(FAULT, "this call failed")
 

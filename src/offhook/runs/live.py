@@ -64,7 +64,7 @@ class LiveCall:
         except asyncio.CancelledError:
             await asyncio.shield(self._finish(self._broken_off("server_stopped", "answered")))
             raise
-        except Exception:
+        except Exception:  # the media-socket edge: this run ends as failed and the other calls go on
             log.exception("call_crashed", run_id=self.run_id)
             result = self._broken_off("error", "failed")
         await asyncio.shield(self._finish(result))
