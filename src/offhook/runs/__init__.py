@@ -62,7 +62,7 @@ def register(root: Root) -> None:
     async def sweep_once() -> None:
         await sweeper.sweep(trusting=True)
 
-    root.on_start += [sweep_once, live.warm_up]
+    root.on_start.append(sweep_once)
     root.on_stop += [streams.close, live.stop_all]
     root.api.include_router(endpoints.router)
     root.api.include_router(artifact_endpoints.router)

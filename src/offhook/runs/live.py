@@ -99,6 +99,7 @@ class LiveRuns:
         self._calls: dict[int, LiveCall] = {}
         self._connecting = 0
         self._vad: VadEngine | None = None
+        self._vad_lock = asyncio.Lock()
         self._lease = timedelta(seconds=root.settings.run_lease_s)
         self._heart: asyncio.Task[None] | None = None
 
@@ -107,9 +108,16 @@ class LiveRuns:
         """How many calls this process carries now."""
         return len(self._calls) + self._connecting
 
-    async def warm_up(self) -> None:
-        """Load the voice activity model before the first call needs it."""
-        self._vad = self._root.services.get(VadEngine) or await asyncio.to_thread(SileroVad)
+    async def _voice_activity(self) -> VadEngine:
+        """The detector that all calls share. Its model is loaded in a thread by the first call, not by idle servers."""
+        async with self._vad_lock:
+            if self._vad is None:
+                self._vad = self._root.services.get(VadEngine)
+            if self._vad is None:
+                silero = SileroVad()
+                await asyncio.to_thread(silero.load)
+                self._vad = silero
+        return self._vad
 
     async def connect(self, run_id: int, leg: CallLeg) -> LiveCall:
         """Take the run for this process and build its session; the caller then awaits :meth:`LiveCall.run`.
@@ -147,9 +155,7 @@ class LiveRuns:
         return run, version
 
     async def _build(self, run: Run, version: VersionToRun, leg: CallLeg, sink: RunEvents) -> LiveCall:
-        if self._vad is None:
-            await self.warm_up()
-        assert self._vad is not None
+        vad = await self._voice_activity()
         agent = Agent(
             graph=parse_graph(version.definition),
             config=CallConfig.from_configurations(version.configurations),
@@ -160,7 +166,7 @@ class LiveRuns:
         models = source.for_call(version.configurations)
         recorder = await self._recorder(run, leg.codec, sink)
         try:
-            session = CallSession(agent=agent, leg=leg, models=models, sink=sink, vad=self._vad, recorder=recorder)
+            session = CallSession(agent=agent, leg=leg, models=models, sink=sink, vad=vad, recorder=recorder)
         except BaseException:
             if recorder is not None:
                 await recorder.close()
