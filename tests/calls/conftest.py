@@ -9,13 +9,12 @@ from typing import Any
 
 import httpx
 import pytest
-from offhook.models.registry import ModelRegistry
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
 from offhook.api import create_app
 from offhook.kit.http_server import HttpServer, configuration
-from offhook.models.ports import CallModels
+from offhook.models.ports import CallModels, ModelSource
 from offhook.orgs import Caller
 from offhook.root import Root
 from offhook.telephony.line import Line
@@ -43,8 +42,8 @@ class AudibleTts(ScriptedTts):
         self._hearing.spoken.append(text)
 
 
-class ScriptedModels(ModelRegistry):
-    """The models of every call of this server: a recogniser that reads what the test's callers say."""
+class ScriptedModels:
+    """Implements ModelSource for every call of this server: a recogniser that reads what the test's callers say."""
 
     def __init__(self) -> None:
         self.hearing = Hearing()
@@ -198,8 +197,8 @@ async def serving(root: Root) -> AsyncIterator[str]:
 @pytest.fixture
 async def server(root: Root, org: OrgFixture) -> AsyncIterator[LiveServer]:
     models = ScriptedModels()
-    root.provide(ModelRegistry, models)
-    root.provide(VadEngine, LoudnessVad())  # type: ignore[type-abstract]  # found by its port
+    root.services[ModelSource] = models
+    root.services[VadEngine] = LoudnessVad()
     async with serving(root) as url:
         live = LiveServer(root, url, org, models)
         await live.publish(simple_agent())
