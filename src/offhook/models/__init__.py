@@ -1,7 +1,17 @@
-"""The models domain."""
+"""Models: what thinks, speaks and listens on a call, and what it costs."""
 
+from offhook.models.endpoints import router
+from offhook.models.ports import ModelSource
+from offhook.models.registry import ModelRegistry
 from offhook.root import Root
+
+__all__ = ["ModelRegistry", "register"]
 
 
 def register(root: Root) -> None:
-    """Add this domain's routes, jobs and services to the process."""
+    """Add the registry and the configuration's read side to the process."""
+    registry = ModelRegistry(root.settings)
+    root.provide(ModelRegistry, registry)
+    root.provide(ModelSource, registry)  # type: ignore[type-abstract]  # found by its port
+    root.on_stop.append(registry.close)
+    root.api.include_router(router)
