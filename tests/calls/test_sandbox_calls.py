@@ -62,7 +62,7 @@ async def test_nobody_answers(server: LiveServer, phone: str, expected: str) -> 
     server.root.events.subscribe(CallEnded, note)
     run = await server.finished(await dial(server, phone))
 
-    assert (run["status"], run["outcome"]) == (expected, expected)
+    assert (run["status"], run["outcome"], run["end_reason"]) == (expected, expected, expected)
     assert [(event.run_id, event.status) for event in ended] == [(run["workflow_run_id"], expected)]
     assert statuses(run) == ["ringing", expected]
     assert run["transcript"] == []

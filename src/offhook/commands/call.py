@@ -11,7 +11,7 @@ import httpx
 import typer
 from rich.console import Console
 
-from offhook.commands.call_client import CallClient, talk
+from offhook.commands.call_client import CallClient, talk, wait_ready
 from offhook.commands.call_report import as_json, live_line, print_report
 from offhook.commands.call_server import any_server, short_lived_key
 from offhook.commands.console import WRONG_USE, CommandError, load_settings, one_sentence
@@ -78,15 +78,13 @@ def register(app: typer.Typer) -> None:
 
 
 async def _call(wish: _Wish, url: str, database_url: str) -> dict[str, Any]:
+    await wait_ready(url)
     async with short_lived_key(database_url, wish.organization) as key:
         client = CallClient(url, key)
         try:
-            await client.wait_ready()
             run = await _converse(client, wish)
             if wish.save_to is not None:
                 await client.save_recording(wish.workflow_id, run["workflow_run_id"], wish.save_to)
-        except TimeoutError:
-            raise CommandError("The server does not get ready.") from None
         except httpx.TransportError as error:
             raise CommandError(f"The server went away: {type(error).__name__}.") from None
         finally:

@@ -23,6 +23,18 @@ PAUSE_S: Final = 0.9
 SETTLE_S: Final = 10.0
 
 
+async def wait_ready(url: str) -> None:
+    """Until the server answers; it announces itself a moment before its database is migrated and it listens."""
+    until = asyncio.get_running_loop().time() + READY_S
+    async with httpx.AsyncClient(trust_env=False) as http:
+        while asyncio.get_running_loop().time() < until:
+            with suppress(httpx.TransportError):
+                if (await http.get(f"{url}/ready")).status_code == 200:
+                    return
+            await asyncio.sleep(0.1)
+    raise CommandError("The server does not get ready.")
+
+
 class CallClient:
     """One key's view of one server. Raises CommandError with the server's sentence."""
 
@@ -30,19 +42,9 @@ class CallClient:
         self._http = httpx.AsyncClient(
             base_url=f"{url}/api/v1", headers={"X-API-Key": key}, timeout=30, trust_env=False
         )
-        self._ready_url = f"{url}/ready"
 
     async def close(self) -> None:
         await self._http.aclose()
-
-    async def wait_ready(self) -> None:
-        """Until the server answers; it announces itself a moment before it listens."""
-        async with asyncio.timeout(READY_S):
-            while True:
-                with suppress(httpx.TransportError):
-                    if (await self._http.get(self._ready_url)).status_code == 200:
-                        return
-                await asyncio.sleep(0.1)
 
     async def dial(self, workflow_id: int, number: str) -> int:
         placed = await self._post("/telephony/initiate-call", {"workflow_id": workflow_id, "phone_number": number})

@@ -7,7 +7,8 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime
-from typing import Final
+from tempfile import TemporaryFile
+from typing import IO, Final
 
 from offhook.commands.console import CommandError
 from offhook.kit.data_folder import DataFolder, ServerInfo
@@ -29,19 +30,21 @@ def any_server(settings: Settings) -> Iterator[tuple[str, str]]:
     if running is not None and running.url is not None:
         yield _address(_await_database(folder, running))
         return
-    process = _start()
-    try:
-        yield _address(_await_start(folder, process))
-    finally:
-        process.terminate()
+    # A file and not a pipe: nobody reads along, and a full pipe would stop the server.
+    with TemporaryFile() as log:
+        process = _start(log)
         try:
-            process.wait(STOP_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+            yield _address(_await_start(folder, process, log))
+        finally:
+            process.terminate()
+            try:
+                process.wait(STOP_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
 
 
-def _start() -> "subprocess.Popen[bytes]":
+def _start(log: IO[bytes]) -> "subprocess.Popen[bytes]":
     # A public address would send our own requests around the world; the log of a call's server is nobody's reading.
     environment = {name: value for name, value in os.environ.items() if name != "OFFHOOK_PUBLIC_URL"}
     return subprocess.Popen(
@@ -49,19 +52,19 @@ def _start() -> "subprocess.Popen[bytes]":
         env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
+        stderr=log,
         # Ctrl-C is for the call: the server ends after it, in order
         start_new_session=True,
         preexec_fn=die_with_parent(),  # noqa: PLW1509 - one system call, nothing that locks
     )
 
 
-def _await_start(folder: DataFolder, process: "subprocess.Popen[bytes]") -> ServerInfo:
+def _await_start(folder: DataFolder, process: "subprocess.Popen[bytes]", log: IO[bytes]) -> ServerInfo:
     until = time.monotonic() + START_S
     while time.monotonic() < until:
         if process.poll() is not None:
-            assert process.stderr is not None
-            said = process.stderr.read().decode(errors="replace").strip().splitlines()
+            log.seek(0)
+            said = log.read().decode(errors="replace").strip().splitlines()
             raise CommandError(
                 f"No server runs here, and one could not be started: {said[-1] if said else 'no reason'}"
             )

@@ -8,7 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.kit.db import Database
 from offhook.kit.events import EventBus
 from offhook.runs import service as runs
-from offhook.runs.states import FINAL
+from offhook.runs.states import BUSY, CANCELED, FAILED, FINAL, NO_ANSWER
 from offhook.telephony import repository
 from offhook.telephony.errors import ConfigurationNotFound
 from offhook.telephony.events import CallEnded
@@ -16,6 +16,8 @@ from offhook.telephony.ports import CarrierAccount, StatusUpdate
 from offhook.telephony.tables import TelephonyConfiguration
 
 SANDBOX: Final = "sandbox"
+# Final states that say by themselves why a call ended; of a completed one the conversation knows more.
+_NOT_CONNECTED: Final = frozenset({BUSY, NO_ANSWER, CANCELED, FAILED})
 
 log = structlog.get_logger(__name__)
 
@@ -62,7 +64,7 @@ class CallReports:
                 run_id,
                 update.status,
                 outcome=update.outcome,
-                end_reason=update.end_reason,
+                end_reason=update.end_reason or (update.status if update.status in _NOT_CONNECTED else None),
                 call_id=update.call_id,
             )
         if moved and update.status in FINAL:
