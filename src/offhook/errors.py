@@ -13,7 +13,9 @@ class DomainError(Exception):
     code: ClassVar[str] = "error"
     status: ClassVar[int] = 400
 
-    def __init__(self, message: str | None = None, *, detail: Any = None, headers: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, message: str | None = None, *, detail: Any = None, headers: dict[str, str] | None = None
+    ) -> None:
         self.message = message or (self.__doc__ or self.code).strip().splitlines()[0]
         self.detail = detail
         self.headers = headers

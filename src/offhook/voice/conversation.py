@@ -159,7 +159,9 @@ class Conversation:
         """Fill the context with what was extracted; a node that names such a variable waits for it, not for long."""
         if self._entered:
             texts = [self.node.prompt, self.node.say or "", str(self.node.data.get("offline_say") or "")]
-            await self._extractor.wait_for({variable.path for text in texts for variable in variables(text)}, EXTRACTION_WAIT_S)
+            await self._extractor.wait_for(
+                {variable.path for text in texts for variable in variables(text)}, EXTRACTION_WAIT_S
+            )
         self.context.update(self._extractor.values)
 
     def _fixed_sentence(self) -> str | None:
