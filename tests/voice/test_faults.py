@@ -206,3 +206,10 @@ class TestTheLine:
         assert call.agent_said[-1] == "Please call us back."
         assert call.result is not None
         assert call.result.outcome == "voicemail"
+
+    def test_a_caller_who_is_gone_before_it_begins(self) -> None:
+        call = Call(simple_agent()).does(lambda call: call.session.leg_ended("caller_hung_up"), at=0).run()
+
+        assert call.result is not None
+        assert call.result.end_reason == "caller_hung_up"
+        assert call.agent_said == []

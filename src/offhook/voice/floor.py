@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Coroutine
 from contextlib import aclosing
+from functools import partial
 from typing import Any, Final
 
 from offhook.models.ports import Expectation
@@ -19,6 +20,7 @@ from offhook.workflows.graph import Edge
 
 # Empty model turns in a row before the agent apologises and ends.
 MAX_EMPTY_TURNS: Final = 2
+Work = Callable[[], Coroutine[Any, Any, None]]
 
 
 class Floor:
@@ -66,7 +68,7 @@ class Floor:
     # -- turns ----------------------------------------------------------------------------------------------------
 
     def greet(self, delay_s: float) -> None:
-        self._start(self._greet(delay_s))
+        self._start(partial(self._greet, delay_s))
 
     async def _greet(self, delay_s: float) -> None:
         if delay_s:
@@ -79,7 +81,7 @@ class Floor:
         """Answer what was heard; what the agent was still saying or thinking is over."""
         if not self.is_closing:
             self.interrupt()
-            self._start(self._answer(heard, timing, edge))
+            self._start(partial(self._answer, heard, timing, edge))
 
     def hold(self, heard: str) -> None:
         """The agent may not be interrupted here: answer this when it has finished."""
@@ -88,28 +90,27 @@ class Floor:
     def remark(self, phrase: str) -> None:
         """Say a fixed sentence of our own (asking again, an idle caller) unless the agent is busy."""
         if not self.is_closing and not self.is_agents:
-            self._start(self._remark(phrase))
+            self._start(partial(self._remark, phrase))
 
     def fill(self) -> None:
         """Say that an answer takes a moment; the turn goes on."""
         if self._utterance is not None:
             self._utterance.say_canned(self._phrases.filler, is_answer=False)
 
-    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+    def _start(self, work: Work) -> None:
         previous, self.owes_since = self._turn, self._line.now()
         self._turn = asyncio.create_task(self._guarded(work, previous))
 
-    async def _guarded(self, work: Coroutine[Any, Any, None], previous: asyncio.Task[None] | None) -> None:
+    async def _guarded(self, work: Work, previous: asyncio.Task[None] | None) -> None:
         try:
             if previous is not None:
                 previous.cancel()
                 await asyncio.gather(previous, return_exceptions=True)
-            await work
+            await work()
         except AllModelsFailed as failure:
             self.tags.append(f"{failure.kind}_failed")
             self.close(self._phrases.apology, "error")
         finally:
-            work.close()
             self.is_tool_running = False
 
     async def stop(self) -> None:
@@ -232,7 +233,7 @@ class Floor:
         if self._utterance is not None:
             self._utterance.freeze(self._line.now())
         self._playback.clear()
-        self._start(self._last_words(phrase, reason))
+        self._start(partial(self._last_words, phrase, reason))
 
     async def _last_words(self, phrase: str, reason: str) -> None:
         utterance = self._begin(TurnTiming())
