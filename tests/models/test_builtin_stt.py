@@ -1,0 +1,170 @@
+"""The offline recogniser: its grammars (pure), and the real program with the offline voice as the caller."""
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from offhook.kit.audio import MULAW_8K
+from offhook.models.ports import Expectation, ModelError, SttEvent
+from offhook.models.providers.builtin.grammar import arpabet, compile_grammar, without, words_of
+from offhook.models.providers.builtin.speech_program import SpeechProgram
+from offhook.models.providers.builtin.stt import BuiltinStt, BuiltinSttStream
+from offhook.models.providers.builtin.tts import BuiltinTts
+
+MENU = Expectation(
+    ("I would like to book an appointment", "I want to change my appointment", "What are your opening hours?"),
+    ("yes_no",),
+)
+
+
+class TestGrammar:
+    @pytest.mark.parametrize(
+        ("phrase", "words"),
+        [
+            ("Where is my order?", "where is my order"),
+            ("Room 12, please", "room one two please"),
+            ("I don\u2019t know {{ name }}", "i don't know"),
+            ("да", ""),
+        ],
+    )
+    def test_phrases_become_words(self, phrase: str, words: str) -> None:
+        assert " ".join(words_of(phrase)) == words
+
+    def test_the_same_expectation_is_the_same_grammar(self) -> None:
+        assert compile_grammar(MENU) == compile_grammar(Expectation(MENU.phrases, MENU.kinds))
+
+    def test_vocabularies_are_there_only_where_they_are_asked_for(self) -> None:
+        assert "wednesday" not in compile_grammar(MENU).jsgf
+        assert "wednesday" in compile_grammar(Expectation((), ("days",))).jsgf
+
+    def test_phrases_with_unpronounceable_words_are_left_out(self) -> None:
+        grammar = compile_grammar(Expectation(("call zzyzx now", "goodbye now")))
+        assert "zzyzx" not in without(grammar, frozenset({"zzyzx"}))
+        assert "goodbye now" in without(grammar, frozenset({"zzyzx"}))
+
+    @given(st.lists(st.text(max_size=60), max_size=8), st.lists(st.sampled_from(["digits", "days", "x"]), max_size=3))
+    def test_whatever_is_written_on_an_edge_gives_a_grammar(self, phrases: list[str], kinds: list[str]) -> None:
+        grammar = compile_grammar(Expectation(tuple(phrases), tuple(kinds)))
+        assert grammar.jsgf.startswith("#JSGF V1.0;\n")
+        assert all(word.replace("'", "").isalpha() for word in grammar.words)
+
+    @pytest.mark.parametrize(("ipa", "phones"), [("həlˈoʊ", "HH AH L OW"), ("ˈɔfhʊk", "AO F HH UH K"), ("", "")])
+    def test_how_a_word_sounds(self, ipa: str, phones: str) -> None:
+        assert arpabet(ipa) == phones
+
+
+@pytest.fixture
+async def stt() -> AsyncIterator[BuiltinStt]:
+    speech = SpeechProgram()
+    recogniser = BuiltinStt(speech)
+    yield recogniser
+    await recogniser.close()
+    await speech.close()
+
+
+async def heard(stt: BuiltinStt, stream: BuiltinSttStream, sentence: str, *, rate: int = 8000) -> SttEvent:
+    """Say a sentence into a stream in 20 ms frames, as a call does, and wait for its final."""
+    speech = SpeechProgram()
+    voice = BuiltinTts(speech, voice="en-us+klatt3")
+    samples = await voice.synthesize(sentence, sample_rate=rate)
+    await speech.close()
+    if rate == 8000:
+        samples = MULAW_8K.decode(MULAW_8K.encode(samples))
+    step = rate // 50
+    for _ in range(20):
+        stream.push(bytes(step * 2))
+    stream.speech_started()
+    for at in range(0, samples.size, step):
+        stream.push(np.ascontiguousarray(samples[at : at + step]).tobytes())
+    for _ in range(15):
+        stream.push(bytes(step * 2))
+    stream.speech_ended()
+    async with asyncio.timeout(20):
+        return await anext(stream.events())
+
+
+@pytest.mark.real_time
+class TestTheProgram:
+    @pytest.mark.parametrize("rate", [8000, 16000])
+    async def test_understands_what_the_node_expects(self, stt: BuiltinStt, rate: int) -> None:
+        stream = await stt.open(sample_rate=rate, language="en-US")
+        stream.expect(MENU)
+        event = await heard(stt, stream, "I would like to book an appointment", rate=rate)
+        assert event.text == "i would like to book an appointment"
+        assert event.kind == "final"
+        await stream.close()
+
+    async def test_other_speech_is_none_of_it(self, stt: BuiltinStt) -> None:
+        stream = await stt.open(sample_rate=8000, language="en-US")
+        stream.expect(MENU)
+        event = await heard(stt, stream, "seventeen purple elephants danced around the broken windmill")
+        assert event.text not in {" ".join(words_of(phrase)) for phrase in MENU.phrases}
+        await stream.close()
+
+    async def test_a_word_that_is_in_no_dictionary_is_learned(self, stt: BuiltinStt) -> None:
+        stream = await stt.open(sample_rate=8000, language="en-US")
+        stream.expect(Expectation(("I am calling about Offhook", "something else entirely")))
+        assert (await heard(stt, stream, "I am calling about Offhook")).text == "i am calling about offhook"
+        await stream.close()
+
+    async def test_the_next_node_has_another_grammar(self, stt: BuiltinStt) -> None:
+        stream = await stt.open(sample_rate=8000, language="en-US")
+        stream.expect(Expectation((), ("days",)))
+        assert "tuesday" in (await heard(stt, stream, "Tuesday morning")).text
+        stream.expect(MENU)
+        assert (await heard(stt, stream, "What are your opening hours")).text == "what are your opening hours"
+        await stream.close()
+
+    async def test_a_program_that_dies_is_an_error_that_may_be_tried_again(self, stt: BuiltinStt) -> None:
+        stream = await stt.open(sample_rate=8000, language="en-US")
+        (pid,) = stt.pids
+        os.kill(pid, signal.SIGSTOP)
+        stream.expect(MENU)
+
+        async def die() -> None:
+            await asyncio.sleep(0.5)
+            os.kill(pid, signal.SIGKILL)
+
+        dying = asyncio.create_task(die())
+        with pytest.raises(ModelError) as error:
+            await heard(stt, stream, "What are your opening hours")
+        await dying
+        assert error.value.retryable
+        await stream.close()
+        again = await stt.open(sample_rate=8000, language="en-US")
+        again.expect(MENU)
+        assert (await heard(stt, again, "What are your opening hours")).text == "what are your opening hours"
+        await again.close()
+
+    async def test_two_callers_share_the_program(self, stt: BuiltinStt) -> None:
+        first = await stt.open(sample_rate=8000, language="en-US")
+        second = await stt.open(sample_rate=8000, language="en-US")
+        first.expect(MENU)
+        second.expect(Expectation((), ("days",)))
+        one, two = await asyncio.gather(
+            heard(stt, first, "I want to change my appointment"), heard(stt, second, "Tuesday morning")
+        )
+        assert one.text == "i want to change my appointment"
+        assert "tuesday" in two.text
+        assert len(stt.pids) == 1
+        await first.close()
+        await second.close()
+
+
+class TestTheStream:
+    @settings(max_examples=20)
+    @given(st.lists(st.integers(1, 4000), max_size=40))
+    def test_keeps_no_more_than_the_pre_roll_while_nobody_speaks(self, sizes: list[int]) -> None:
+        async def push() -> int:
+            stream = BuiltinSttStream(BuiltinStt(SpeechProgram()), 8000)
+            for size in sizes:
+                stream.push(bytes(2 * size))
+            return len(stream._before)
+
+        assert asyncio.run(push()) <= 2 * 5600 + 8000
