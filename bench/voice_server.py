@@ -10,7 +10,6 @@ import threading
 from pathlib import Path
 
 import uvloop
-from offhook.models.registry import ModelRegistry
 
 from bench.fake_vendors import BenchModels
 from bench.speech import clip
@@ -19,6 +18,7 @@ from offhook.bootstrap import build_root
 from offhook.kit import migrations
 from offhook.kit.http_server import listening
 from offhook.kit.postgres import EmbeddedPostgres
+from offhook.models.registry import ModelRegistry
 from offhook.orgs import service as orgs
 from offhook.settings import Settings
 
