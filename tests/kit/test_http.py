@@ -1,137 +1,18 @@
 """The HTTP shell: whatever is sent, the answer has the agreed shape and is never a 500."""
 
-import json
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import pytest
-from fastapi import APIRouter, FastAPI, Query, UploadFile, WebSocket
 from httpx import ASGITransport, AsyncClient
-from pydantic import BaseModel
-from sqlalchemy import text
 from starlette.testclient import TestClient, WebSocketDenialResponse
 from starlette.websockets import WebSocketDisconnect
 from structlog.testing import capture_logs
 
-from offhook.errors import Conflict, Unauthorized
-from offhook.kit.db import Database, Session
-from offhook.kit.http import install_http
-from offhook.kit.ids import Id, LongId
+from offhook.kit.db import Database
 from offhook.settings import Settings
-
-
-class Thing(BaseModel):
-    name: str
-    count: int = 0
-    data: dict[str, Any] = {}
-
-
-class Root:
-    def __init__(self, db: Database, settings: Settings) -> None:
-        self.db = db
-        self.settings = settings
-
-
-class Broken(Exception):
-    pass
-
-
-router = APIRouter(prefix="/api/v1")
-
-
-@router.post("/things/", response_model=Thing)
-async def create_thing(body: Thing, session: Session) -> Thing:
-    await session.execute(
-        text("INSERT INTO things (name, count, data) VALUES (:n, :c, CAST(:d AS jsonb))"),
-        {"n": body.name, "c": body.count, "d": json.dumps(body.data)},
-    )
-    return body
-
-
-@router.get("/things/{thing_id}", response_model=dict[str, int])
-async def get_thing(thing_id: Id) -> dict[str, int]:
-    return {"id": thing_id}
-
-
-@router.get("/long/{thing_id}", response_model=dict[str, int])
-async def get_long(thing_id: LongId) -> dict[str, int]:
-    return {"id": thing_id}
-
-
-@router.get("/find", response_model=list[int])
-async def find_things(session: Session, name: str = "", count: Annotated[int | None, Query()] = None) -> list[int]:
-    found = await session.execute(
-        text("SELECT id FROM things WHERE name = :n AND count = CAST(:c AS integer)"), {"n": name, "c": count}
-    )
-    return [row[0] for row in found]
-
-
-@router.get("/conflict", response_model=None)
-async def conflict() -> None:
-    raise Conflict(detail={"errors": ["\ud800"]})
-
-
-@router.get("/broken", response_model=None)
-async def broken() -> None:
-    raise Broken("the database password is hunter2")
-
-
-@router.post("/upload", response_model=int, max_body_size=20 * 1024 * 1024)
-async def upload(file: UploadFile) -> int:
-    return len(await file.read())
-
-
-@router.websocket("/socket/{name}")
-async def socket(websocket: WebSocket, name: str) -> None:
-    if name == "stranger":
-        raise Unauthorized
-    await websocket.accept()
-    await websocket.send_text(name)
-    if name == "late":
-        raise Unauthorized
-    await websocket.close()
-
-
-@pytest.fixture
-async def db(database_url: str) -> AsyncIterator[Database]:
-    database = Database(database_url)
-    async with database.transaction() as session:
-        await session.execute(
-            text("CREATE TABLE things (id serial, name varchar(40) UNIQUE, count integer, data jsonb)")
-        )
-    yield database
-    await database.dispose()
-
-
-@pytest.fixture
-def ui(tmp_path: Path) -> Path:
-    (tmp_path / "ui" / "assets").mkdir(parents=True)
-    (tmp_path / "ui" / "index.html").write_text("<html>the app</html>")
-    (tmp_path / "ui" / "assets" / "app-1a2b.js").write_text("1")
-    (tmp_path / "ui" / "favicon.svg").write_text("<svg/>")
-    (tmp_path / "secret.txt").write_text("secret")
-    return tmp_path / "ui"
-
-
-def build(db: Database, settings: Settings, ui: Path, checks: Any = None) -> FastAPI:
-    app = FastAPI(openapi_url=None)
-    root = Root(db, settings)
-    app.state.root = root
-    app.include_router(router)
-    install_http(app, root, checks=checks, ui_folder=ui)
-    return app
-
-
-@pytest.fixture
-async def http(db: Database, settings: Settings, ui: Path) -> AsyncIterator[AsyncClient]:
-    transport = ASGITransport(app=build(db, settings, ui), raise_app_exceptions=False)
-    async with AsyncClient(transport=transport, base_url="http://testserver") as client:
-        yield client
-
-
-async def post(http: AsyncClient, content: bytes | str, **headers: str) -> Any:
-    return await http.post("/api/v1/things/", content=content, headers={"content-type": "application/json"} | headers)
+from tests.kit.http_things import build, post
 
 
 class TestPaths:
@@ -347,85 +228,3 @@ class TestHeaders:
         (line,) = [entry for entry in logs if entry["event"] == "http_request"]
         assert (line["route"], line["status"], line["log_level"]) == ("/api/v1/things/{thing_id}", 200, "debug")
         assert "hunter2" not in str(logs)
-
-
-class TestHealth:
-    async def test_ready_says_what_is_missing(self, db: Database, settings: Settings, ui: Path) -> None:
-        async def jobs() -> bool:
-            return False
-
-        async def slow() -> bool:
-            raise TimeoutError
-
-        app = build(db, settings, ui, {"jobs": jobs, "slow": slow})
-        async with AsyncClient(transport=ASGITransport(app=app), base_url="http://testserver") as client:
-            response = await client.get("/ready")
-        assert response.status_code == 503
-        assert response.json()["code"] == "not_ready"
-        assert {name for name, state in response.json()["checks"].items() if state == "missing"} >= {"jobs", "slow"}
-        assert response.json()["checks"]["database"] == "ok"
-
-    async def test_metrics_count_by_template(self, http: AsyncClient) -> None:
-        for thing_id in (1, 2, 3):
-            await http.get(f"/api/v1/things/{thing_id}/")
-        page = (await http.get("/metrics")).text
-        assert 'offhook_http_requests_total{method="GET",route="/api/v1/things/{thing_id}",status="200"}' in page
-        assert "offhook_http_request_seconds_bucket" in page
-        assert "offhook_live_calls" in page
-        assert "/api/v1/things/1" not in page
-
-
-class TestOpenApi:
-    async def test_describes_errors_of_every_operation(self, http: AsyncClient) -> None:
-        schema = (await http.get("/api/v1/openapi.json")).json()
-        assert (schema["info"]["title"], schema["info"]["version"]) == ("Offhook", "1.0.0")
-        operations = [op for path in schema["paths"].values() for op in path.values()]
-        described = [op for op in operations if "401" in op["responses"]]
-        assert len(described) == len(operations) - 1  # all but health
-        for operation in described:
-            assert {"401", "403", "404", "409", "422"} <= set(operation["responses"])
-        assert "ErrorResponse" in schema["components"]["schemas"]
-        assert {"loc", "msg", "type"} == set(schema["components"]["schemas"]["ValidationError"]["properties"])
-
-    @pytest.mark.parametrize("path", ["/docs", "/redoc", "/openapi.json"])
-    async def test_no_page_from_a_cdn(self, client: AsyncClient, path: str) -> None:
-        assert (await client.get(f"http://testserver{path}")).status_code == 404
-
-
-PAGE = {"accept": "text/html,application/xhtml+xml"}
-
-
-class TestWebUi:
-    @pytest.mark.parametrize("path", ["/", "/sign-in?token=x", "/agents/5", "/agents/5/"])
-    async def test_pages(self, http: AsyncClient, path: str) -> None:
-        response = await http.get(path, headers=PAGE)
-        assert (response.status_code, response.text) == (200, "<html>the app</html>")
-        assert response.headers["cache-control"] == "no-cache"
-        assert "frame-ancestors 'none'" in response.headers["content-security-policy"]
-
-    async def test_files(self, http: AsyncClient) -> None:
-        asset = await http.get("/assets/app-1a2b.js")
-        assert (asset.text, asset.headers["cache-control"]) == ("1", "public, max-age=31536000, immutable")
-        assert (await http.get("/favicon.svg")).headers["cache-control"] == "no-cache"
-        assert (await http.get("/index.html")).headers["content-security-policy"]
-
-    @pytest.mark.parametrize(
-        "path",
-        ["/assets/gone.js", "/../secret.txt", "/%2e%2e/secret.txt", "/assets/..%2f..%2fsecret.txt", "//etc/hosts.conf",
-         "/api/v1/nope", "/a%00.txt", "/" + "x" * 5000 + ".js"],
-    )  # fmt: skip
-    async def test_what_is_not_there(self, http: AsyncClient, path: str) -> None:
-        response = await http.get(f"http://testserver{path}", headers=PAGE)
-        assert response.status_code == 404
-        assert "secret" not in response.text
-
-    async def test_post_is_no_page(self, http: AsyncClient) -> None:
-        assert (await http.post("/agents", headers=PAGE)).status_code == 404
-
-    async def test_not_built(self, db: Database, settings: Settings, tmp_path: Path) -> None:
-        app = build(db, settings, tmp_path / "nothing")
-        async with AsyncClient(transport=ASGITransport(app=app), base_url="http://testserver") as client:
-            page = await client.get("/")
-            assert page.status_code == 200
-            assert "make run" in page.text
-            assert (await client.get("/robots.txt")).status_code == 404

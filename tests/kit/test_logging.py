@@ -4,6 +4,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 SPEAK = """
 import logging, structlog
 from offhook.kit.logging import set_up
@@ -11,8 +13,10 @@ set_up("info", "{style}")
 structlog.get_logger("offhook.runs").info("run_ended", run_id=7)
 logging.getLogger("some.library").warning("careful")
 logging.getLogger("httpx").info("a request, which nobody wants to read")
+def divide(api_key):
+    return 1 / 0
 try:
-    1 / 0
+    divide("ohk_secret")
 except ZeroDivisionError:
     structlog.get_logger("offhook.runs").exception("failed")
 """
@@ -38,3 +42,11 @@ def test_text_is_for_people() -> None:
     assert "run_ended" in lines[0]
     assert "run_id=7" in lines[0]
     assert not any("nobody wants" in line for line in lines)
+    assert "ZeroDivisionError" in lines[-1]
+
+
+@pytest.mark.parametrize("style", ["text", "json"])
+def test_a_traceback_does_not_show_values(style: str) -> None:
+    lines = "\n".join(said(style))
+    assert "divide" in lines
+    assert "ohk_secret" not in lines.replace('divide("ohk_secret")', "").replace('divide(\\"ohk_secret\\")', "")

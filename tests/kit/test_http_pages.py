@@ -1,0 +1,92 @@
+"""The HTTP shell: health, metrics, the interface description and the web UI."""
+
+from pathlib import Path
+
+import pytest
+from httpx import ASGITransport, AsyncClient
+
+from offhook.kit.db import Database
+from offhook.settings import Settings
+from tests.kit.http_things import build
+
+
+class TestHealth:
+    async def test_ready_says_what_is_missing(self, db: Database, settings: Settings, ui: Path) -> None:
+        async def jobs() -> bool:
+            return False
+
+        async def slow() -> bool:
+            raise TimeoutError
+
+        app = build(db, settings, ui, {"jobs": jobs, "slow": slow})
+        async with AsyncClient(transport=ASGITransport(app=app), base_url="http://testserver") as client:
+            response = await client.get("/ready")
+        assert response.status_code == 503
+        assert response.json()["code"] == "not_ready"
+        assert {name for name, state in response.json()["checks"].items() if state == "missing"} >= {"jobs", "slow"}
+        assert response.json()["checks"]["database"] == "ok"
+
+    async def test_metrics_count_by_template(self, http: AsyncClient) -> None:
+        for thing_id in (1, 2, 3):
+            await http.get(f"/api/v1/things/{thing_id}/")
+        page = (await http.get("/metrics")).text
+        assert 'offhook_http_requests_total{method="GET",route="/api/v1/things/{thing_id}",status="200"}' in page
+        assert "offhook_http_request_seconds_bucket" in page
+        assert "offhook_live_calls" in page
+        assert "/api/v1/things/1" not in page
+
+
+class TestOpenApi:
+    async def test_describes_errors_of_every_operation(self, http: AsyncClient) -> None:
+        schema = (await http.get("/api/v1/openapi.json")).json()
+        assert (schema["info"]["title"], schema["info"]["version"]) == ("Offhook", "1.0.0")
+        operations = [op for path in schema["paths"].values() for op in path.values()]
+        described = [op for op in operations if "401" in op["responses"]]
+        assert len(described) == len(operations) - 1  # all but health
+        for operation in described:
+            assert {"401", "403", "404", "409", "422"} <= set(operation["responses"])
+        assert "ErrorResponse" in schema["components"]["schemas"]
+        assert {"loc", "msg", "type"} == set(schema["components"]["schemas"]["ValidationError"]["properties"])
+
+    @pytest.mark.parametrize("path", ["/docs", "/redoc", "/openapi.json"])
+    async def test_no_page_from_a_cdn(self, client: AsyncClient, path: str) -> None:
+        assert (await client.get(f"http://testserver{path}")).status_code == 404
+
+
+PAGE = {"accept": "text/html,application/xhtml+xml"}
+
+
+class TestWebUi:
+    @pytest.mark.parametrize("path", ["/", "/sign-in?token=x", "/agents/5", "/agents/5/"])
+    async def test_pages(self, http: AsyncClient, path: str) -> None:
+        response = await http.get(path, headers=PAGE)
+        assert (response.status_code, response.text) == (200, "<html>the app</html>")
+        assert response.headers["cache-control"] == "no-cache"
+        assert "frame-ancestors 'none'" in response.headers["content-security-policy"]
+
+    async def test_files(self, http: AsyncClient) -> None:
+        asset = await http.get("/assets/app-1a2b.js")
+        assert (asset.text, asset.headers["cache-control"]) == ("1", "public, max-age=31536000, immutable")
+        assert (await http.get("/favicon.svg")).headers["cache-control"] == "no-cache"
+        assert (await http.get("/index.html")).headers["content-security-policy"]
+
+    @pytest.mark.parametrize(
+        "path",
+        ["/assets/gone.js", "/../secret.txt", "/%2e%2e/secret.txt", "/assets/..%2f..%2fsecret.txt", "//etc/hosts.conf",
+         "/api/v1/nope", "/a%00.txt", "/" + "x" * 5000 + ".js"],
+    )  # fmt: skip
+    async def test_what_is_not_there(self, http: AsyncClient, path: str) -> None:
+        response = await http.get(f"http://testserver{path}", headers=PAGE)
+        assert response.status_code == 404
+        assert "secret" not in response.text
+
+    async def test_post_is_no_page(self, http: AsyncClient) -> None:
+        assert (await http.post("/agents", headers=PAGE)).status_code == 404
+
+    async def test_not_built(self, db: Database, settings: Settings, tmp_path: Path) -> None:
+        app = build(db, settings, tmp_path / "nothing")
+        async with AsyncClient(transport=ASGITransport(app=app), base_url="http://testserver") as client:
+            page = await client.get("/")
+            assert page.status_code == 200
+            assert "make run" in page.text
+            assert (await client.get("/robots.txt")).status_code == 404
