@@ -14,9 +14,9 @@ structlog.get_logger("offhook.runs").info("run_ended", run_id=7)
 logging.getLogger("some.library").warning("careful")
 logging.getLogger("httpx").info("a request, which nobody wants to read")
 def divide(api_key):
-    return 1 / 0
+    1 / 0
 try:
-    divide("ohk_secret")
+    divide("ohk_" + "secret")
 except ZeroDivisionError:
     structlog.get_logger("offhook.runs").exception("failed")
 """
@@ -46,7 +46,7 @@ def test_text_is_for_people() -> None:
 
 
 @pytest.mark.parametrize("style", ["text", "json"])
-def test_a_traceback_does_not_show_values(style: str) -> None:
+def test_a_traceback_shows_no_values(style: str) -> None:
     lines = "\n".join(said(style))
-    assert "divide" in lines
-    assert "ohk_secret" not in lines.replace('divide("ohk_secret")', "").replace('divide(\\"ohk_secret\\")', "")
+    assert "in divide" in lines
+    assert "ohk_secret" not in lines

@@ -34,7 +34,12 @@ def set_up(level: str = "info", style: Literal["text", "json"] = "text") -> None
     if style == "json":
         rendering += [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
     else:
-        rendering.append(structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()))
+        # Not the renderer's own tracebacks: they show the values of variables, which are credentials and callers' words,
+        # and take seconds in the loop that carries audio.
+        console = structlog.dev.ConsoleRenderer(
+            colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback
+        )
+        rendering.append(console)
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=rendering))
     logging.root.handlers = [handler]
