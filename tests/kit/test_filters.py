@@ -179,6 +179,7 @@ class TestRefuses:
         ("field", "kind", "value"),
         [
             ("id", "number", "1"), ("id", "number", None), ("id", "number", True), ("id", "number", {}),
+            ("id", "number", 10**400), ("duration", "number", {"min": -(10**400)}),
             ("id", "number", {"min": "1"}), ("id", "number", {"low": 1}), ("id", "number", []),
             ("id", "select", ["one"]), ("id", "select", [1.5]), ("id", "select", None), ("id", "select", [[1]]),
             ("id", "select", list(range(501))), ("status", "select", {"a": 1}), ("status", "select", "a\0"),

@@ -34,6 +34,7 @@ MAX_LENGTH = 20_000
 MAX_CRITERIA = 50
 MAX_OPTIONS = 500
 MAX_TEXT = 1000
+MAX_NUMBER = 10**308
 
 Column = ColumnElement[Any] | InstrumentedAttribute[Any]
 
@@ -185,7 +186,8 @@ def _text(value: Any) -> str:
 
 
 def _number(value: Any) -> Decimal:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    # A whole number of hundreds of digits has no float, and no column that could hold it.
+    if isinstance(value, bool) or not isinstance(value, int | float) or not -MAX_NUMBER <= value <= MAX_NUMBER:
         raise _BadValue("a number, or {min, max}, is needed")
     return Decimal(str(value))
 
