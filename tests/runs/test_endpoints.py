@@ -254,6 +254,22 @@ class TestRecording:
             length,
         )
 
+    @pytest.mark.parametrize(
+        ("name", "disposition"),
+        [
+            ("WR-TEST-1", 'inline; filename="WR-TEST-1.wav"'),
+            ("Zoë 漢", "inline; filename*=utf-8''Zo%C3%AB%20%E6%BC%A2.wav"),
+            ('a"b\r\nX-Evil: 1', "inline; filename*=utf-8''a%22b%0D%0AX-Evil%3A%201.wav"),
+        ],
+    )
+    async def test_whatever_its_run_is_called(
+        self, client: AsyncClient, root: Root, talked: Run, org: OrgFixture, name: str, disposition: str
+    ) -> None:
+        async with root.db.transaction() as session:
+            await session.execute(update(Run).where(Run.id == talked.id).values(name=name))
+        answer = await client.get(url(talked, "/recording"), headers=org.owner_headers)
+        assert (answer.status_code, answer.headers["content-disposition"]) == (200, disposition)
+
     async def test_by_its_signed_link_and_no_other(
         self, client: AsyncClient, talked: Run, org: OrgFixture, make_run: MakeRun
     ) -> None:
