@@ -32,6 +32,8 @@ class Echo:
     def on_text(self, text: str) -> None:
         if text == "close please":
             self.socket.close(4400, "as you wish")
+        elif text == "close with odd words":
+            self.socket.close(4400, "\ud800" + "é" * 100)
         elif text == "flood":
             for _ in range(2000):
                 self.socket.send_binary(bytes(8000))
@@ -136,6 +138,11 @@ class TestTheEnd:
             await peer.send("close please")
             assert await closed_with(peer) == (4400, "as you wish")
         assert await server.ended() == (4400, "as you wish")
+
+    async def test_any_reason_fits(self, server: Server) -> None:
+        async with connect(f"{server.url}/echo") as peer:
+            await peer.send("close with odd words")
+            assert await closed_with(peer) == (4400, "?" + "é" * 59)
 
     async def test_the_line_is_cut(self, server: Server) -> None:
         async with connect(f"{server.url}/echo", close_timeout=0.1) as peer:

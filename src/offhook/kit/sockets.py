@@ -21,6 +21,11 @@ TOO_BIG: Final = 1009
 LOST: Final = 1006
 
 
+def fit_reason(reason: str) -> str:
+    """What a close frame can hold of a reason: 120 bytes of whole characters. Reasons may quote what a peer sent."""
+    return reason.encode(errors="replace")[:120].decode(errors="ignore")
+
+
 class Receiver(Protocol):
     """Who gets the messages. Plain functions that never block; they may close the socket."""
 
@@ -41,7 +46,7 @@ class PushSocket(Protocol):
     def send_binary(self, payload: bytes) -> None: ...
 
     def close(self, code: int = NORMAL, reason: str = "") -> None:
-        """Say goodbye with a code and a reason of at most 120 bytes; idempotent."""
+        """Say goodbye with a code and a reason, of which 120 bytes are sent; idempotent."""
         ...
 
     async def wait_closed(self) -> None: ...
@@ -91,7 +96,7 @@ class AsgiSocket:
 
     def close(self, code: int = NORMAL, reason: str = "") -> None:
         if self._goodbye is None:
-            self._goodbye = (code, reason)
+            self._goodbye = (code, fit_reason(reason))
             self._changed.set()
 
     async def wait_closed(self) -> None:

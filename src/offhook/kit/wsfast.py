@@ -21,7 +21,7 @@ from websockets.frames import (  # type: ignore[attr-defined]  # apply_mask is C
 )
 from websockets.http11 import Request
 
-from offhook.kit.sockets import EXTENSION, GOING_AWAY, LOST, NORMAL, POLICY, STALLED_S, Receiver
+from offhook.kit.sockets import EXTENSION, GOING_AWAY, LOST, NORMAL, POLICY, STALLED_S, Receiver, fit_reason
 
 PING_EVERY_S: Final = 20.0
 CLOSING_S: Final = 3.0
@@ -275,7 +275,7 @@ class MediaSocketProtocol(WebSocketsSansIOProtocol):
     def close(self, code: int = NORMAL, reason: str = "") -> None:
         if self.close_sent or self.disconnected:
             return
-        self._write(CLOSE, struct.pack("!H", code) + reason.encode()[:120])
+        self._write(CLOSE, struct.pack("!H", code) + fit_reason(reason).encode())
         self.close_sent = True
         self._cancel_timers()
         self._fast_timer = self.loop.call_later(CLOSING_S, self.transport.close)
