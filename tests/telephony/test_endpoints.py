@@ -1,5 +1,6 @@
 """Placing calls over HTTP: the test call, the public trigger, hanging up."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -270,6 +271,22 @@ class TestARunThatWaits:
                 "code": "run_not_dialable",
             },
         )
+
+    async def test_only_once_of_many_at_once(self) -> None:
+        run_id = await self.waiting()
+
+        answers = await asyncio.gather(*[self.dial(run_id, phone_number=NUMBER) for _ in range(5)])
+        assert sorted(status for status, _ in answers) == [200, 409, 409, 409, 409]
+        assert len(self.carrier.dialled) == 1
+
+    async def test_knows_whom_it_calls(self) -> None:
+        run_id = await self.waiting(initial_context={"name": "Ada"})
+
+        await self.dial(run_id, phone_number=NUMBER, initial_context={"city": "Paris"})
+        async with self.root.db.transaction() as session:
+            run = await runs.get(session, self.org.id, run_id)
+        assert (run.direction, run.phone_number, run.called_number) == ("outbound", NUMBER, NUMBER)
+        assert run.initial_context.items() >= {"name": "Ada", "city": "Paris", "called_number": NUMBER}.items()
 
     async def test_not_when_it_was_made_for_a_browser(self) -> None:
         assert (await self.dial(await self.waiting("browser"), phone_number=NUMBER))[0] == 409

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Integer, Numeric, case, cast, func, literal, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.runs.states import LIVE, OUTCOME_OF, sources_of
+from offhook.runs.states import INITIATED, LIVE, OUTCOME_OF, sources_of
 from offhook.runs.tables import Run, RunCostLine
 
 
@@ -91,6 +91,21 @@ async def move(
         .execution_options(synchronize_session=False)
     )
     return moved.scalar_one_or_none()
+
+
+async def take_for_dialing(
+    session: AsyncSession, organization_id: int, run_id: int, *, at: datetime, known: Mapping[str, Any]
+) -> Run | None:
+    """Compare-and-swap of a run that nothing has happened to; two requests never get the same one."""
+    taken = await session.execute(
+        update(Run)
+        .where(Run.id == run_id, Run.organization_id == organization_id)
+        .where(Run.status == INITIATED, Run.started_at.is_(None), Run.call_id.is_(None))
+        .values(direction="outbound", started_at=at, **known)
+        .returning(Run)
+        .execution_options(populate_existing=True)
+    )
+    return taken.scalar_one_or_none()
 
 
 def at_ms(at: datetime) -> ColumnElement[int]:

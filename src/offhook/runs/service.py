@@ -122,6 +122,25 @@ async def apply_status(
     return True
 
 
+async def take_for_dialing(
+    session: AsyncSession,
+    organization_id: int,
+    run_id: int,
+    *,
+    to_number: str,
+    from_number: str,
+    context: dict[str, Any],
+) -> Run | None:
+    """The run, which this transaction may dial and no other ever; None when it was dialled or connected before.
+
+    Numbers are E.164; ``context`` replaces the run's.
+    """
+    known = {"phone_number": to_number, "called_number": to_number, "caller_number": from_number}
+    return await repository.take_for_dialing(
+        session, organization_id, run_id, at=datetime.now(UTC), known={**known, "initial_context": context}
+    )
+
+
 async def set_call_id(session: AsyncSession, organization_id: int, run_id: int, call_id: str) -> None:
     """Keep the carrier's id of a call that it has just taken, whatever state the run is in by now."""
     await repository.set_call_id(session, organization_id, run_id, call_id)

@@ -126,7 +126,11 @@ class Outbound:
         if spec is None or spec.dialer is None:
             raise CarrierCannotDial(f"{account.provider} cannot place calls.")
         from_number = _from_number(account)
-        run = waiting or await self._new_run(session, order, account, to_number, from_number)
+        context = _context(order, account, to_number, from_number)
+        if waiting is None:
+            run = await self._new_run(session, order, account, context)
+        else:
+            run = await self._take_waiting(session, waiting, context)
         token = await media_tokens.issue(session, run)
         request = DialRequest(run.id, to_number, from_number, token)
         return _Reserved(account, spec.dialer, request, run.name)
@@ -138,20 +142,23 @@ class Outbound:
             raise RunNotDialable
         return run
 
+    async def _take_waiting(self, session: AsyncSession, waiting: Run, context: dict[str, Any]) -> Run:
+        """Of two requests for one run, one dials: phones must not ring twice."""
+        run = await runs.take_for_dialing(
+            session,
+            waiting.organization_id,
+            waiting.id,
+            to_number=context["called_number"],
+            from_number=context["caller_number"],
+            context={**waiting.initial_context, **context},
+        )
+        if run is None:
+            raise RunNotDialable
+        return run
+
     async def _new_run(
-        self, session: AsyncSession, order: CallOrder, account: CarrierAccount, to_number: str, from_number: str
+        self, session: AsyncSession, order: CallOrder, account: CarrierAccount, context: dict[str, Any]
     ) -> Run:
-        wanted = {key: value for key, value in order.context.items() if key not in RESERVED_CONTEXT}
-        context = {
-            **wanted,
-            **order.platform_context,
-            "provider": account.provider,
-            "telephony_configuration_id": account.id,
-            "direction": "outbound",
-            "phone_number": to_number,
-            "called_number": to_number,
-            "caller_number": from_number,
-        }
         return await runs.create_run(
             session,
             organization_id=order.organization_id,
@@ -159,12 +166,26 @@ class Outbound:
             mode=account.provider,
             direction="outbound",
             use_draft=order.use_draft,
-            phone_number=to_number,
-            caller_number=from_number,
-            called_number=to_number,
+            phone_number=context["phone_number"],
+            caller_number=context["caller_number"],
+            called_number=context["called_number"],
             initial_context=context,
             created_by=order.user_id,
         )
+
+
+def _context(order: CallOrder, account: CarrierAccount, to_number: str, from_number: str) -> dict[str, Any]:
+    wanted = {key: value for key, value in order.context.items() if key not in RESERVED_CONTEXT}
+    return {
+        **wanted,
+        **order.platform_context,
+        "provider": account.provider,
+        "telephony_configuration_id": account.id,
+        "direction": "outbound",
+        "phone_number": to_number,
+        "called_number": to_number,
+        "caller_number": from_number,
+    }
 
 
 def _from_number(account: CarrierAccount) -> str:
