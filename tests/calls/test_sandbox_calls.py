@@ -85,6 +85,14 @@ async def test_hanging_up(server: LiveServer) -> None:
     assert (run["status"], run["outcome"], run["end_reason"]) == ("completed", "answered", "caller_hung_up")
 
 
+async def test_hanging_up_many_times_while_it_rings(server: LiveServer) -> None:
+    run_id = await dial(server, "03")
+    answers = await asyncio.gather(*[server.http.post(f"/telephony/hang-up/{run_id}") for _ in range(6)])
+
+    assert {answer.status_code for answer in answers} == {200}
+    assert (await server.finished(run_id))["status"] == "canceled"
+
+
 async def test_an_orderly_stop_ends_calls_and_rings(server: LiveServer) -> None:
     talking, ringing = await dial(server, "06"), await dial(server, "06")
     while (await server.run(talking))["status"] != "in_progress":

@@ -49,6 +49,13 @@ class _Call:
     near: PipeEnd | None = None
     hang_up: Callable[[], None] | None = None
     task: asyncio.Task[None] | None = field(default=None)
+    is_canceled: bool = False
+
+    def cancel(self) -> None:
+        """Once: a second cancellation would interrupt the report of the first, and leave a run that never ends."""
+        if self.task is not None and not self.is_canceled:
+            self.is_canceled = True
+            self.task.cancel()
 
 
 class _Handset:
@@ -95,7 +102,7 @@ class SandboxNetwork:
         if call.hang_up is not None:
             call.hang_up()
         else:
-            call.task.cancel()
+            call.cancel()
 
     async def close(self) -> None:
         """End every call in order: phones that ring stop, calls that run are told that the server stops."""
@@ -106,7 +113,7 @@ class SandboxNetwork:
                 if call.near is not None:
                     call.near.close(GOING_AWAY, "the server stops")
                 else:
-                    call.task.cancel()
+                    call.cancel()
         if tasks:
             await asyncio.wait(tasks, timeout=STOP_S)
 
