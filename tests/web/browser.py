@@ -86,7 +86,7 @@ def chromium(
 
 def record_caller(path: Path, lines: Sequence[tuple[float, str]]) -> None:
     """A mono WAV of sentences in the offline voice; each begins at its second."""
-    voices = [(round(at_s * RATE), synthesize(text, voice="en-us", sample_rate=RATE)) for at_s, text in lines]
+    voices = [(round(at_s * RATE), synthesize(text, voice="en-us+klatt3", sample_rate=RATE)) for at_s, text in lines]
     track = np.zeros(max(start + len(voice) for start, voice in voices) + RATE, np.int16)
     for start, voice in voices:
         track[start : start + len(voice)] = voice

@@ -70,6 +70,20 @@ def _no_page_errors(page: Page) -> Iterator[None]:
     assert errors == []
 
 
+@pytest.fixture
+def home(page: Page, link: str) -> str:
+    """The page is at the list of agents; its address."""
+    address = link.partition("/sign-in")[0] + "/"
+    page.goto(address)
+    expect(page.get_by_role("heading", name="Agents")).to_be_visible()
+    return address
+
+
+def open_demo(page: Page) -> None:
+    page.get_by_role("link", name=re.compile(re.escape(DEMO))).click()
+    expect(page.get_by_role("heading", name=DEMO, exact=True)).to_be_visible()
+
+
 def shoot(page: Page, name: str) -> None:
     if TAKES_SCREENSHOTS:
         IMAGES.mkdir(parents=True, exist_ok=True)
@@ -85,12 +99,11 @@ def test_a_link_signs_in_once(browser: Browser, page: Page, link: str) -> None:
     stranger.close()
 
 
+@pytest.mark.usefixtures("home")
 def test_talk_from_the_list_to_the_recording(page: Page) -> None:
-    page.goto(re.sub(r"(https?://[^/]+).*", r"\1/", page.url))
     expect(page.get_by_role("link", name=re.compile(re.escape(DEMO)))).to_be_visible()
     shoot(page, "agents")
-    page.get_by_role("link", name=re.compile(re.escape(DEMO))).click()
-
+    open_demo(page)
     page.get_by_role("button", name="Start talking").click()
     transcript = page.get_by_role("log", name="Transcript").first
     expect(transcript).to_contain_text("this is Maya from Riverside Dental", timeout=15_000)
@@ -115,8 +128,9 @@ def test_talk_from_the_list_to_the_recording(page: Page) -> None:
     shoot(page, "run")
 
 
+@pytest.mark.usefixtures("home")
 def test_write_with_the_same_agent(page: Page) -> None:
-    page.goto(re.sub(r"/runs/.*", "", page.url))
+    open_demo(page)
     page.get_by_text("Text chat", exact=True).first.click()
     page.get_by_role("button", name="Start a text chat").click()
     chat = page.get_by_role("log", name="Transcript").last
@@ -128,19 +142,21 @@ def test_write_with_the_same_agent(page: Page) -> None:
     expect(page.get_by_text("The conversation is over.")).to_be_visible(timeout=15_000)
 
 
+@pytest.mark.usefixtures("home")
 def test_make_an_agent_from_nothing_and_publish_it(page: Page) -> None:
-    page.get_by_role("link", name="Offhook: all agents").click()
     page.get_by_role("button", name="New agent").click()
     page.get_by_label("Name").fill("Front desk")
     page.get_by_role("button", name="Create").click()
     expect(page.get_by_role("heading", name="Front desk", exact=True)).to_be_visible()
-    expect(page.get_by_text("Draft v1")).to_be_visible()
+    expect(page.get_by_text("Draft v1", exact=True)).to_be_visible()
     page.get_by_role("button", name="Publish draft").click()
-    expect(page.get_by_text("Published v1")).to_be_visible()
-    expect(page.get_by_text("Draft v1")).to_be_hidden()
+    expect(page.get_by_text("Published v1", exact=True)).to_be_visible()
+    expect(page.get_by_text("Draft v1", exact=True)).to_be_hidden()
 
 
+@pytest.mark.usefixtures("home")
 def test_a_blocked_microphone_is_explained(page: Page, playwright: Playwright) -> None:
+    open_demo(page)
     state = page.context.storage_state()
     with chromium(playwright, allows_microphone=False) as strict:
         context = strict.new_context(storage_state=state)
@@ -153,10 +169,9 @@ def test_a_blocked_microphone_is_explained(page: Page, playwright: Playwright) -
         context.close()
 
 
-def test_sign_out_and_no_way_back(page: Page) -> None:
-    inside = page.url
+def test_sign_out_and_no_way_back(page: Page, home: str) -> None:
     page.get_by_role("button", name="Owner").click()
     page.get_by_role("menuitem", name="Sign out").click()
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
-    page.goto(inside)
+    page.goto(home)
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()

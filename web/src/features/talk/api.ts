@@ -23,10 +23,6 @@ export function useIsDemoVoice(): boolean {
     retry: false,
     queryFn: () => unwrap(api.GET("/api/v1/organizations/model-configurations/v2")),
   });
-  return isBuiltin(models.data);
-}
-
-function isBuiltin(answer: unknown): boolean {
-  const effective = (answer as { effective?: Record<string, { provider?: string } | null> } | undefined)?.effective;
-  return effective?.["tts"]?.provider === "builtin" || effective?.["llm"]?.provider === "builtin";
+  const effective = models.data?.effective;
+  return ["llm", "tts", "stt"].some((kind) => effective?.[kind]?.["provider"] === "builtin");
 }
