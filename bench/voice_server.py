@@ -15,17 +15,17 @@ from bench.fake_vendors import BenchModels
 from bench.speech import clip
 from offhook.api import run_api
 from offhook.bootstrap import build_root
-from offhook.kit import migrations
+from offhook.kit import logging, migrations
 from offhook.kit.http_server import listening
 from offhook.kit.postgres import EmbeddedPostgres
-from offhook.models.registry import ModelRegistry
+from offhook.models.ports import ModelSource
 from offhook.orgs import service as orgs
 from offhook.settings import Settings
 
 
 async def main(settings: Settings, url: str) -> None:
     root = build_root(settings, url)
-    root.services[ModelRegistry] = BenchModels(clip(3.0).tobytes())
+    root.services[ModelSource] = BenchModels(clip(3.0).tobytes())
     await migrations.upgrade(root.db, lambda line: None)
     async with root.db.transaction() as session:
         first = await orgs.first_start(session, settings)
@@ -45,6 +45,7 @@ def stop_with_parent() -> None:
 
 
 if __name__ == "__main__":
+    logging.set_up("warning")
     settings = Settings.load(data_dir=Path(sys.argv[1]), org_concurrency_limit=10_000, max_calls_per_process=1_000)
     threading.Thread(target=stop_with_parent, daemon=True).start()
     server = EmbeddedPostgres(settings.data_dir)

@@ -79,6 +79,8 @@ class SileroVad:
             return
         import onnxruntime as ort  # noqa: PLC0415 - 40 MB: only where calls are carried
 
+        # nothing about a call leaves the machine, and no database of it is kept in the user's home
+        ort.disable_telemetry_events()
         options = ort.SessionOptions()
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
