@@ -68,7 +68,7 @@ class Mulaw:
         return b"\xff" * self.frame_bytes
 
     def decode(self, payload: bytes) -> Samples:
-        return _DECODE[np.frombuffer(payload, np.uint8)]
+        return _DECODE.take(np.frombuffer(payload, np.uint8))
 
     def encode(self, samples: Samples) -> bytes:
         return _ENCODE[samples.astype(np.int32) + 32768].tobytes()
