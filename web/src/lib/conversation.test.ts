@@ -65,11 +65,13 @@ describe("a conversation", () => {
   it("warns about failures and is silent about tools that worked", () => {
     const state = after(
       event("model_failed", { kind: "llm", provider: "openai", message: "timed out" }),
+      event("watchdog_acted", { step: "retry", reason: "nothing_recognised", silent_ms: 900 }),
       event("tool_answered", { name: "find_order", ok: true }),
       event("tool_answered", { name: "find_order", ok: false, error: "no such order" }),
     );
     expect(state.lines).toMatchObject([
       { text: "LLM openai failed: timed out", tone: "warning" },
+      { text: "Asked again: nothing recognised", tone: "warning" },
       { text: "Tool find_order failed: no such order", tone: "warning" },
     ]);
   });

@@ -134,6 +134,14 @@ function startMs(event: CallEvent): number {
   return start === null ? event.at_ms : Math.round(start * 1000);
 }
 
+/** What was done so that the caller does not hear silence. */
+const WATCHDOG: Record<string, string> = {
+  filler: "Filled a silence",
+  retry: "Asked again",
+  apology: "Apologised",
+  end: "Ended the call",
+};
+
 function noteOf(event: CallEvent): [string, NoteLine["tone"]] {
   switch (event.type) {
     case "digits_pressed":
@@ -147,7 +155,7 @@ function noteOf(event: CallEvent): [string, NoteLine["tone"]] {
     case "failed_over":
       return [`${text(event, "kind").toUpperCase()} switched from ${text(event, "from")} to ${text(event, "to")}`, "warning"];
     case "watchdog_acted":
-      return [`Silence was bridged: ${text(event, "step")} (${text(event, "reason").replaceAll("_", " ")})`, "warning"];
+      return [`${WATCHDOG[text(event, "step")] ?? text(event, "step")}: ${text(event, "reason").replaceAll("_", " ")}`, "warning"];
     case "caller_idle":
       return ["The caller is silent", "plain"];
     case "duration_warned":

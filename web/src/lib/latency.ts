@@ -4,7 +4,7 @@ import { type CallEvent, number } from "./events";
 
 /** The steps from the caller's last word to the agent's first sound, in order, with the stamp that ends each. */
 export const STEPS = [
-  { key: "endpoint", ends: "turn_decided", label: "End of turn" },
+  { key: "endpoint", ends: "turn_decided", label: "Turn end" },
   { key: "model", ends: "first_token", label: "Model" },
   { key: "sentence", ends: "first_sentence", label: "Sentence" },
   { key: "voice", ends: "first_byte", label: "Voice" },

@@ -67,11 +67,11 @@ function AgentCard({ agent }: { agent: AgentItem }) {
 }
 
 function Status({ agent }: { agent: AgentItem }) {
-  if (agent.status === "archived") return <Badge color="gray" variant="light" tt="none">Archived</Badge>;
+  if (agent.status === "archived") return <Badge color="gray" variant="light" tt="none" miw="max-content">Archived</Badge>;
   return (
     <Group gap={6} wrap="nowrap">
-      {agent.has_draft && <Badge color="orange" variant="light" tt="none">Draft</Badge>}
-      {agent.published_version_number != null && <Badge variant="light" tt="none">Published v{agent.published_version_number}</Badge>}
+      {agent.has_draft && <Badge color="orange" variant="light" tt="none" miw="max-content">Draft</Badge>}
+      {agent.published_version_number != null && <Badge variant="light" tt="none" miw="max-content">Published v{agent.published_version_number}</Badge>}
     </Group>
   );
 }

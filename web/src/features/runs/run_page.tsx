@@ -81,7 +81,7 @@ function Header({ agentId, run }: { agentId: number; run: RunDetail }) {
         <Fact name="Duration" value={duration(run.duration)} />
         <Fact name="Ended by" value={run.end_reason ? words(run.end_reason) : "–"} />
         <Fact name="Version" value={`v${run.version_number}`} />
-        <Fact name="Cost" value={`${(run.cost_cents / 100).toFixed(2)}`} />
+        <Fact name="Cost" value={`$${(run.cost_cents / 100).toFixed(2)}`} />
       </Group>
     </div>
   );

@@ -30,10 +30,11 @@ export function useCall(agentId: number): Call {
     },
     [agentId],
   );
-  const hasEnded = isOver(state.phase);
+  // The list of runs changes when this one begins and when it ends.
+  const isShown = state.phase.name === "live" || isOver(state.phase);
   useEffect(() => {
-    if (hasEnded) void queries.invalidateQueries({ queryKey: ["runs"] });
-  }, [hasEnded, queries]);
+    if (isShown) void queries.invalidateQueries({ queryKey: ["runs"] });
+  }, [isShown, state.phase.name, queries]);
 
   const start = useCallback(() => {
     call.current?.dispose();
