@@ -1,0 +1,53 @@
+"""What holds for the source of the web UI as a whole."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+WEB = Path(__file__).parents[2] / "web"
+SOURCE = WEB / "src"
+FILES = sorted(path for path in SOURCE.rglob("*") if path.suffix in {".ts", ".tsx"} and path.name != "api.d.ts")
+_IMPORT = re.compile(r"""(?:from|import)\s+["'](\.[^"']+)["']""")
+
+
+def layer_of(path: Path) -> tuple[str, ...]:
+    """``("features", "talk")``, ``("app",)``, ``("components",)`` or ``("lib",)``."""
+    parts = path.relative_to(SOURCE).parts
+    return parts[:2] if parts[0] == "features" else parts[:1]
+
+
+def imported(path: Path) -> set[tuple[str, ...]]:
+    targets = (path.parent / name.partition("?")[0] for name in _IMPORT.findall(path.read_text()))
+    return {layer_of(target.resolve()) for target in targets}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_parts_import_only_what_stands_below_them(path: Path) -> None:
+    layer = layer_of(path)
+    allowed = {
+        "app": lambda other: True,
+        "features": lambda other: other == layer or other[0] in {"components", "lib"},
+        "components": lambda other: other[0] in {"components", "lib"},
+        "lib": lambda other: other[0] == "lib",
+    }[layer[0]]
+    assert {other for other in imported(path) if not allowed(other)} == set()
+
+
+def test_every_asset_is_our_own() -> None:
+    named = {
+        match
+        for path in [WEB / "index.html", *FILES, *SOURCE.rglob("*.css")]
+        if ".test." not in path.name
+        for match in re.findall(r"https?://[\w.-]+", path.read_text())
+    }
+    # The microphone's help names this machine.
+    assert named <= {"http://127.0.0.1"}
+
+
+def test_the_lock_names_no_place_to_download_from() -> None:
+    packages = json.loads((WEB / "package-lock.json").read_text())["packages"]
+    assert len(packages) > 50
+    assert [name for name, package in packages.items() if "resolved" in package] == []
+    assert [name for name, package in packages.items() if name and "integrity" not in package] == []
