@@ -6,8 +6,11 @@ asks for them, one polite word behind. Loops over many words cost real time (mea
 for digits.
 """
 
+import hashlib
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from offhook.models.ports import Expectation
@@ -19,38 +22,61 @@ _TEMPLATE: Final = re.compile(r"\{\{.*?\}\}")
 _HOURS: Final = "one | two | three | four | five | six | seven | eight | nine | ten | eleven | twelve"
 _NUMBER_WORDS: Final = (
     *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
-    *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
+    *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
 )
 _RULES: Final = {
     "yes_no": (
-        "yes | yeah | yep | sure | okay | correct | right | that is correct | that's right | of course | exactly "
-        "| no | nope | no thank you | no thanks | that is wrong"
+        "(yes | sure | okay | correct | right | no) | yes sure | that is correct | that's right | of course | exactly "
+        "| not really | no thanks | that is wrong | i don't think so | i think so"
     ),
-    "digits": "<digit>+",
-    "digit": "zero | oh | one | two | three | four | five | six | seven | eight | nine",
+    "digits": "[it's | it is | my number is] <digit>+",
+    "digit": "[double] (zero | oh | one | two | three | four | five | six | seven | eight | nine)",
     "days": (
-        "[on | next | this] <weekday> [morning | afternoon | evening | at <hour>] "
-        "| today | tomorrow [morning | afternoon | evening] | the day after tomorrow"
+        "[on | next | this] <weekday> [morning | afternoon | evening | at <hour> | works for me | would be good] "
+        "| today | tomorrow [morning | afternoon | evening] | the day after tomorrow | next week"
     ),
     "weekday": "monday | tuesday | wednesday | thursday | friday | saturday | sunday",
     "times": (
-        "[at] <hour> | [at] <hour> o'clock | [at] <hour> thirty | <hour> a m | <hour> p m | half past <hour> | quarter past <hour> "
-        "| noon | in the morning | in the afternoon | in the evening | morning | afternoon | evening"
+        "[at] <hour> [o'clock | thirty | fifteen | forty five] | [at] <hour> (a m | p m) "
+        "| [at] (half past | quarter past | quarter to) <hour> | [<hour>] in the (morning | afternoon | evening) "
+        "| noon | morning | afternoon | evening"
     ),
     "hour": _HOURS,
-    "numbers": " | ".join(_NUMBER_WORDS),
+    "numbers": f"({' | '.join(_NUMBER_WORDS)}) | <tens> [<unit>] | <unit> out of (five | ten)",
+    "tens": "twenty | thirty | forty | fifty | sixty | seventy | eighty | ninety",
+    "unit": "one | two | three | four | five | six | seven | eight | nine",
 }
-_NEEDS: Final = {"digits": ("digit",), "days": ("weekday", "hour"), "times": ("hour",)}
+_NEEDS: Final = {"digits": ("digit",), "days": ("weekday", "hour"), "times": ("hour",), "numbers": ("tens", "unit")}
 KINDS: Final = ("yes_no", "digits", "days", "times", "numbers")
 ALWAYS: Final = ("hello", "goodbye", "i want to speak to a person", "can you repeat that")
+# Words that sound alike and mean the same are one word with several sounds (stt_helper.EXTRA_SOUNDS).
+_SAME: Final = {"yeah": "yes", "yep": "yes", "yup": "yes", "nope": "no", "nah": "no"}
+_COURTESY: Final = "[/0.1/ please | /0.05/ thank you]"
 
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """JSGF text and the words in it; equal expectations give equal grammars, so that they can be cached."""
+    """JSGF text, the words in it and a name: equal expectations give equal grammars, so that they can be cached."""
 
+    name: str
     jsgf: str
     words: frozenset[str]
+    phrases: tuple[str, ...]
+    whole: re.Pattern[str]
+
+    def complete(self, text: str) -> str | None:
+        """A sentence of the grammar, or None. A recogniser may stop in the middle of one: when only one way goes on and
+        no more than two words are missing, they are added ("no thank" was "no thank you").
+        """
+        words = text.split()
+        if self.whole.fullmatch(_spaced(words)):
+            return " ".join(words)
+        ahead = [phrase for phrase in self.phrases if phrase.startswith(f"{text} ")]
+        if len(ahead) == 1 and len(ahead[0].split()) - len(words) <= 2 and len(words) >= 2:
+            return ahead[0]
+        if words[-1:] == ["thank"] and self.whole.fullmatch(_spaced([*words, "you"])):
+            return f"{text} you"
+        return None
 
 
 def words_of(phrase: str) -> list[str]:
@@ -60,34 +86,62 @@ def words_of(phrase: str) -> list[str]:
     return _WORD.findall(text)
 
 
+@lru_cache(maxsize=512)
 def compile_grammar(expectation: Expectation) -> Grammar:
     """The grammar of one node."""
     phrases: dict[str, None] = {}
     for phrase in (*expectation.phrases[:MAX_PHRASES], *ALWAYS):
-        words = words_of(phrase)
+        words = [_SAME.get(word, word) for word in words_of(phrase)]
         if 0 < len(words) <= MAX_WORDS:
             phrases[" ".join(words)] = None
     kinds = [kind for kind in KINDS if kind in expectation.kinds or kind == "yes_no"]
-    rules = dict.fromkeys(rule for kind in kinds for rule in (kind, *_NEEDS.get(kind, ())))
-    cores = ["<phrase>", *(f"<{kind}>" for kind in kinds)]
-    lines = [
-        "#JSGF V1.0;",
-        "grammar expected;",
-        f"public <turn> = ({' | '.join(cores)}) [/0.1/ please | /0.05/ thank you];",
-        f"<phrase> = {' | '.join(phrases)};",
-        *(f"<{rule}> = {_RULES[rule]};" for rule in rules),
-    ]
-    body = "\n".join(lines[2:])
-    spoken = re.sub(r"<\w+>", " ", body.replace("public", " "))
-    return Grammar("\n".join(lines) + "\n", frozenset(_WORD.findall(spoken)))
+    names = dict.fromkeys(rule for kind in kinds for rule in (kind, *_NEEDS.get(kind, ())))
+    rules = {"phrase": " | ".join(phrases), **{name: _RULES[name] for name in names}}
+    turn = f"({' | '.join(f'<{core}>' for core in ('phrase', *kinds))}) {_COURTESY}"
+    jsgf = _jsgf(turn, rules)
+    spoken = re.sub(r"<\w+>|/[\d.]+/", " ", " ".join([turn, *rules.values()]))
+    return Grammar(
+        name=hashlib.sha256(jsgf.encode()).hexdigest()[:16],
+        jsgf=jsgf,
+        words=frozenset(_WORD.findall(spoken)),
+        phrases=tuple(phrases),
+        whole=re.compile(_pattern(turn, rules)),
+    )
+
+
+def _jsgf(turn: str, rules: Mapping[str, str]) -> str:
+    lines = ["#JSGF V1.0;", "grammar expected;", f"public <turn> = {turn};"]
+    return "\n".join([*lines, *(f"<{name}> = {body};" for name, body in rules.items())]) + "\n"
+
+
+_PART: Final = re.compile(r"<(\w+)>|/[\d.]+/|([\[\]()|+])|([a-z']+)")
+_SIGNS: Final = {"[": "(?:", "]": ")?", "(": "(?:", ")": ")", "|": "|", "+": "+"}
+
+
+def _pattern(body: str, rules: Mapping[str, str]) -> str:
+    """The same rules as a regular expression over words that each end in a space."""
+
+    def part(match: re.Match[str]) -> str:
+        rule, sign, word = match.groups()
+        if rule:
+            return f"(?:{_pattern(rules[rule], rules)})"
+        if sign:
+            return _SIGNS[sign]
+        return f"(?:{word} )" if word else ""
+
+    return "".join(part(match) for match in _PART.finditer(body))
+
+
+def _spaced(words: Sequence[str]) -> str:
+    return "".join(f"{word} " for word in words)
 
 
 def without(grammar: Grammar, unknown: frozenset[str]) -> str:
-    """The grammar without the phrases that have unpronounceable words in them."""
+    """The JSGF without the phrases that have unpronounceable words in them."""
     lines = []
     for line in grammar.jsgf.splitlines():
         if line.startswith("<phrase> = "):
-            kept = [p for p in line[11:-1].split(" | ") if unknown.isdisjoint(p.split())]
+            kept = [phrase for phrase in grammar.phrases if unknown.isdisjoint(phrase.split())]
             lines.append(f"<phrase> = {' | '.join(kept)};")
         else:
             lines.append(line)

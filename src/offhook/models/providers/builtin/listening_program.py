@@ -1,0 +1,155 @@
+"""Our end of the listening program: one process for many callers, started when needed, replaced when it dies or hangs."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from offhook.models.ports import ModelError
+
+COMMAND: Final = (
+    sys.executable,
+    "-I",
+    str(Path(__file__).resolve().with_name("stt_helper.py")),
+)  # -I: neither our package nor the working directory
+START_S: Final = 15.0
+# A backlog is decoded ten times faster than it was said; this is a stuck program.
+ANSWER_S: Final = 6.0
+
+# The wire is described in stt_helper.py, which is a program: importing it would load the recogniser into the server.
+HEADER_BYTES: Final = 9
+BEGIN, AUDIO, FINISH, FORGET, WORDS, PRONOUNCE = 1, 2, 3, 4, 5, 6
+ERROR: Final = 3
+
+
+def pack(caller: int, op: int, payload: bytes) -> bytes:
+    return caller.to_bytes(4, "little") + bytes([op]) + len(payload).to_bytes(4, "little") + payload
+
+
+def died() -> ModelError:
+    return ModelError("stt_program_died", "The listening program ended.", retryable=True)
+
+
+class ListeningProgram:
+    """``tell`` writes and never waits; ``ask`` awaits an answer. Answers come in the order of the questions.
+
+    ``generation`` counts the processes that were started: what was told to an earlier one is forgotten.
+    """
+
+    def __init__(self, command: Sequence[str] = COMMAND) -> None:
+        self._command = tuple(command)
+        self._process: asyncio.subprocess.Process | None = None
+        self._reader: asyncio.Task[None] | None = None
+        self._starting = asyncio.Lock()
+        self._asked: deque[asyncio.Future[Any]] = deque()
+        self._is_closed = False
+        self.generation = 0
+        self.callers = 0
+
+    @property
+    def pid(self) -> int | None:
+        return self._process.pid if self._process is not None and self._process.returncode is None else None
+
+    async def start(self) -> None:
+        """Have it running; ModelError, not retryable when the recogniser cannot be loaded."""
+        async with self._starting:
+            if self._is_closed:
+                raise ModelError("stt_closed", "The server is stopping.", retryable=False)
+            if self._process is None:
+                await self._launch()
+
+    async def _launch(self) -> None:
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            )
+        except OSError as error:
+            raise ModelError("stt_unavailable", f"The recogniser does not start: {error}", retryable=False) from None
+        is_ready = False
+        try:
+            async with asyncio.timeout(START_S):
+                kind, hello = await _receive(process)
+            if kind == ERROR:
+                raise ModelError("stt_unavailable", hello.decode("utf-8", "replace"), retryable=False)
+            is_ready = True
+        except (TimeoutError, asyncio.IncompleteReadError, ConnectionError):
+            raise ModelError("stt_unavailable", "The recogniser ended while it started.", retryable=False) from None
+        finally:
+            if not is_ready:
+                await _kill(process)
+        self._process = process
+        self.generation += 1
+        self._reader = asyncio.create_task(self._read(process))
+
+    async def _read(self, process: asyncio.subprocess.Process) -> None:
+        try:
+            while True:
+                kind, payload = await _receive(process)
+                asked = self._asked.popleft()
+                if asked.done():  # nobody waits for it any more
+                    continue
+                if kind == ERROR:
+                    message = payload.decode("utf-8", "replace")
+                    asked.set_exception(ModelError("stt_failed", message, retryable=True))
+                else:
+                    asked.set_result(json.loads(payload))
+        except (asyncio.IncompleteReadError, ConnectionError, IndexError):
+            self._lose(process)
+
+    def _lose(self, process: asyncio.subprocess.Process) -> None:
+        if self._process is process:
+            self._process = None
+        with suppress(ProcessLookupError):
+            process.kill()
+        while self._asked:
+            asked = self._asked.popleft()
+            if not asked.done():
+                asked.set_exception(died())
+
+    def tell(self, caller: int, op: int, payload: bytes = b"") -> None:
+        """Without a process it does nothing: the question that follows finds out."""
+        if self._process is not None and self._process.stdin is not None:
+            self._process.stdin.write(pack(caller, op, payload))
+
+    async def ask(self, caller: int, op: int, payload: bytes = b"") -> Any:
+        """The parsed answer; a program that gives none within 6 s is killed, like one that dies: ModelError, retryable."""
+        process = self._process
+        if process is None:
+            raise died()
+        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._asked.append(answer)
+        self.tell(caller, op, payload)
+        try:
+            async with asyncio.timeout(ANSWER_S):
+                return await answer
+        except TimeoutError:
+            self._lose(process)
+            raise died() from None
+
+    async def close(self) -> None:
+        self._is_closed = True
+        async with self._starting:
+            process, self._process = self._process, None
+            if process is not None:
+                self._lose(process)
+                await process.wait()
+            if self._reader is not None:
+                self._reader.cancel()
+                await asyncio.gather(self._reader, return_exceptions=True)
+
+
+async def _receive(process: asyncio.subprocess.Process) -> tuple[int, bytes]:
+    assert process.stdout is not None
+    header = await process.stdout.readexactly(HEADER_BYTES)
+    return header[4], await process.stdout.readexactly(int.from_bytes(header[5:], "little"))
+
+
+async def _kill(process: asyncio.subprocess.Process) -> None:
+    with suppress(ProcessLookupError):
+        process.kill()
+    await process.wait()
