@@ -26,13 +26,13 @@ def imported(path: Path) -> set[tuple[str, ...]]:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_parts_import_only_what_stands_below_them(path: Path) -> None:
     layer = layer_of(path)
-    allowed = {
-        "app": lambda other: True,
-        "features": lambda other: other == layer or other[0] in {"components", "lib"},
-        "components": lambda other: other[0] in {"components", "lib"},
-        "lib": lambda other: other[0] == "lib",
+    below = {
+        "app": {"app", "features", "components", "lib"},
+        "features": {"components", "lib"},
+        "components": {"components", "lib"},
+        "lib": {"lib"},
     }[layer[0]]
-    assert {other for other in imported(path) if not allowed(other)} == set()
+    assert {other for other in imported(path) if other != layer and other[0] not in below} == set()
 
 
 def test_every_asset_is_our_own() -> None:
