@@ -1,5 +1,6 @@
 """The HTTP shell: whatever is sent, the answer has the agreed shape and is never a 500."""
 
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from starlette.websockets import WebSocketDisconnect
 from structlog.testing import capture_logs
 
 from offhook.kit.db import Database
+from offhook.kit.http.json_bodies import MAX_JSON_BYTES, find_problem
 from offhook.settings import Settings
 from tests.kit.http_things import build, post
 
@@ -104,6 +106,7 @@ BAD_JSON = [
     b'{"name": "x", "data": ' + b'{"a":' * 101 + b"1" + b"}" * 101 + b"}",
     b'{"name": "x", "data": {"l": ' + b"[" * 100_000 + b"]" * 100_000 + b"}}",
     b"[" * 1_000_000,
+    b'["\\\\", "\\"", ' + b"[" * 101 + b"]" * 102,
 ]
 GOOD_JSON = [
     {"name": "\u00e9\U0001f600"},
@@ -152,6 +155,18 @@ class TestBodies:
         await http.post("/api/v1/things/", json={"name": "one"})
         response = await http.post("/api/v1/things/", json={"name": "one"})
         assert (response.status_code, response.json()["code"]) == (409, "conflict")
+
+    @pytest.mark.parametrize("part", [b"[],", b"[" * 90 + b"]" * 90 + b",", b'\\"', b'"a",', b'"[\\u0000'], ids=repr)
+    def test_no_body_takes_long_to_look_at(self, part: bytes) -> None:
+        """This happens in the loop that carries audio."""
+        body = (b"[" * 101 + b'"' + part * MAX_JSON_BYTES)[:MAX_JSON_BYTES]
+        began = time.process_time()
+        find_problem(body)
+        assert time.process_time() - began < 1
+
+    async def test_json_too_large(self, http: AsyncClient) -> None:
+        response = await post(http, b'{"name": "' + b"x" * MAX_JSON_BYTES + b'"}')
+        assert (response.status_code, response.json()["code"]) == (413, "too_large")
 
     async def test_too_large(self, http: AsyncClient) -> None:
         response = await post(http, b'{"name": "' + b"x" * (10 * 1024 * 1024) + b'"}')
