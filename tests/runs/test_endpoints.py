@@ -75,7 +75,7 @@ class TestCreate:
     @pytest.mark.parametrize(
         "body",
         [{}, {"mode": "carrier pigeon"}, {"mode": 1}, {"mode": "browser", "name": ""}, {"mode": "browser", "initial_context": []},
-         {"mode": "browser", "initial_context": {"a": "\0"}}, []],
+         {"mode": "browser", "initial_context": {"a": "\0"}}, {"mode": "browser", "initial_context": {"a": "x" * 65536}}, []],
     )  # fmt: skip
     async def test_bad_input(self, client: AsyncClient, workflow_id: int, org: OrgFixture, body: Any) -> None:
         answer = await client.post(f"/workflow/{workflow_id}/runs", json=body, headers=org.owner_headers)

@@ -3,16 +3,16 @@
 from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field, JsonValue, StringConstraints
+from pydantic import BaseModel, Field, StringConstraints
 
-from offhook.runs.schemas import RunName
+from offhook.runs.schemas import InitialContext, RunName
 
 ChatText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4000)]
 
 
 class StartChatRequest(BaseModel):
     name: RunName | None = None
-    initial_context: dict[str, JsonValue] = Field(default_factory=dict)
+    initial_context: InitialContext = Field(default_factory=dict)
 
 
 class ChatMessageRequest(BaseModel):

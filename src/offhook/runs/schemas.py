@@ -1,10 +1,22 @@
 """What the endpoints of runs take and answer."""
 
+import json
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, Field, JsonValue, StringConstraints
+from pydantic import AfterValidator, BaseModel, Field, JsonValue, StringConstraints
 
+# Every list of runs shows each run's context.
+MAX_CONTEXT_BYTES: Final = 64 * 1024
+
+
+def _small(context: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    if len(json.dumps(context)) > MAX_CONTEXT_BYTES:
+        raise ValueError(f"initial_context may have {MAX_CONTEXT_BYTES} bytes")
+    return context
+
+
+InitialContext = Annotated[dict[str, JsonValue], AfterValidator(_small)]
 RunName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 
 
@@ -13,7 +25,7 @@ class CreateWorkflowRunRequest(BaseModel):
 
     mode: str = Field(max_length=32)
     name: RunName | None = None
-    initial_context: dict[str, JsonValue] = Field(default_factory=dict)
+    initial_context: InitialContext = Field(default_factory=dict)
 
 
 class CreateWorkflowRunResponse(BaseModel):
