@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import uvicorn
 from fastapi import FastAPI, WebSocket
+from fastapi.responses import JSONResponse
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.frames import Opcode
@@ -53,6 +54,7 @@ class Server:
         self.app = FastAPI()
         self.app.websocket("/echo")(self._echo)
         self.app.websocket("/refused")(self._refused)
+        self.app.websocket("/denied")(self._denied)
         self.url = ""
         self.uvicorn: uvicorn.Server | None = None
 
@@ -64,6 +66,9 @@ class Server:
 
     async def _refused(self, websocket: WebSocket) -> None:
         await websocket.close(4401)
+
+    async def _denied(self, websocket: WebSocket) -> None:
+        await websocket.send_denial_response(JSONResponse({"code": "no"}, 401))
 
     async def ended(self) -> tuple[int, str]:
         return await asyncio.wait_for(asyncio.shield(self.echoes[-1].ended), 5)
@@ -190,6 +195,15 @@ class TestRefusal:
         with pytest.raises(InvalidStatus) as refusal:
             await connect(f"{fast_server.url}/refused")
         assert refusal.value.response.status_code == 403
+
+    async def test_in_our_own_words_is_no_error_of_the_server(
+        self, fast_server: Server, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        with pytest.raises(InvalidStatus) as refusal:
+            await connect(f"{fast_server.url}/denied")
+        assert (refusal.value.response.status_code, refusal.value.response.body) == (401, b'{"code":"no"}')
+        await asyncio.sleep(0.05)
+        assert not [record.message for record in caplog.records if record.levelname == "ERROR"]
 
 
 def test_opcodes_are_those_of_the_rfc() -> None:

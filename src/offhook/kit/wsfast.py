@@ -185,6 +185,12 @@ class MediaSocketProtocol(WebSocketsSansIOProtocol):
         if not self.close_sent:
             self.scope["extensions"][EXTENSION] = {"socket": self}
 
+    async def send(self, message: Any) -> None:
+        await super().send(message)
+        if self.initial_response is not None and self.close_sent:
+            # a refusal in HTTP is an answer too: without this, uvicorn logs an error for every wrong token
+            self.handshake_complete = True
+
     def take_over(self, receiver: Receiver, max_message_bytes: int) -> "MediaSocketProtocol":
         """Give every further message to the receiver. Call it right after the handshake was accepted."""
         self._is_taken = True
