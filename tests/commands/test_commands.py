@@ -15,6 +15,7 @@ class TestSettings:
             ("OFFHOOK_PORT", "eighty", "OFFHOOK_PORT is 'eighty': Input should be a valid integer"),
             ("OFFHOOK_LOG_LEVEL", "loud", "OFFHOOK_LOG_LEVEL is 'loud': Input should be 'debug'"),
             ("OFFHOOK_DATABASE_URL", "mysql://x", "OFFHOOK_DATABASE_URL must begin with postgresql://"),
+            ("OFFHOOK_DATABASE_URL", "postgresql://u:pw@host:54x2/db", "OFFHOOK_DATABASE_URL cannot be read: write "),
         ],
     )
     def test_a_wrong_value_is_one_sentence_that_names_it(

@@ -50,7 +50,7 @@ def test_files_that_cannot_be_used(tmp_path: Path) -> None:
     for name, reason in {
         "missing.wav": "cannot be read",
         "text.wav": "is not a PCM WAV file",
-        "empty.wav": "is not a PCM WAV file",
+        "empty.wav": "is not a PCM WAV file: it ends too early",
         "nothing.wav": "holds no sound",
     }.items():
         with pytest.raises(SoundFileError, match=reason):

@@ -83,17 +83,21 @@ async def _call(wish: _Wish, url: str, database_url: str) -> dict[str, Any]:
         client = CallClient(url, key)
         try:
             run = await _converse(client, wish)
+            _report(wish, run)
             if wish.save_to is not None:
                 await client.save_recording(wish.workflow_id, run["workflow_run_id"], wish.save_to)
         except httpx.TransportError as error:
             raise CommandError(f"The server went away: {type(error).__name__}.") from None
         finally:
             await client.close()
+    return run
+
+
+def _report(wish: _Wish, run: dict[str, Any]) -> None:
     if wish.is_json:
         typer.echo(json.dumps(as_json(run), ensure_ascii=False))
     else:
         print_report(Console(), run)
-    return run
 
 
 async def _converse(client: CallClient, wish: _Wish) -> dict[str, Any]:

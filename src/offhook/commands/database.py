@@ -8,6 +8,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 import structlog
+from sqlalchemy import make_url
+from sqlalchemy.exc import ArgumentError
 
 from offhook.kit.data_folder import DataFolder, DataFolderError, ServerInfo
 from offhook.kit.postgres import EmbeddedPostgres
@@ -23,10 +25,18 @@ def configured_url(settings: Settings) -> str | None:
     """``OFFHOOK_DATABASE_URL`` as SQLAlchemy wants it; None when the embedded database is used."""
     if settings.database_url is None:
         return None
-    for scheme in _SCHEMES:
-        if settings.database_url.startswith(scheme):
-            return "postgresql+asyncpg://" + settings.database_url.removeprefix(scheme)
-    raise SettingsError("OFFHOOK_DATABASE_URL must begin with postgresql://; Offhook works on PostgreSQL only.")
+    scheme = next((scheme for scheme in _SCHEMES if settings.database_url.startswith(scheme)), None)
+    if scheme is None:
+        raise SettingsError("OFFHOOK_DATABASE_URL must begin with postgresql://; Offhook works on PostgreSQL only.")
+    url = "postgresql+asyncpg://" + settings.database_url.removeprefix(scheme)
+    try:
+        make_url(url)
+    except (ValueError, ArgumentError):
+        # without the value: it holds a password
+        raise SettingsError(
+            "OFFHOOK_DATABASE_URL cannot be read: write postgresql://USER:PASSWORD@HOST:PORT/DATABASE."
+        ) from None
+    return url
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ def read_as_mulaw(path: Path) -> bytes:
     except OSError as error:
         raise SoundFileError(f"{path} cannot be read: {error.strerror or error}.") from None
     except (wave.Error, EOFError) as error:
-        raise SoundFileError(f"{path} is not a PCM WAV file: {error}.") from None
+        raise SoundFileError(f"{path} is not a PCM WAV file: {str(error) or 'it ends too early'}.") from None
     if rate != MULAW_8K.sample_rate:
         mono = soxr.resample(mono, rate, MULAW_8K.sample_rate)
     return MULAW_8K.encode(np.clip(mono * 32768, -32768, 32767).astype(np.int16))
