@@ -66,7 +66,8 @@ class Grammar:
 
     def complete(self, text: str) -> str | None:
         """A sentence of the grammar, or None. A recogniser may stop in the middle of one: when only one way goes on and
-        no more than two words are missing, they are added ("no thank" was "no thank you").
+        no more than two words are missing, they are added ("no thank" was "no thank you"); else what follows a whole
+        sentence goes ("next friday at").
         """
         words = text.split()
         if self.whole.fullmatch(_spaced(words)):
@@ -76,7 +77,8 @@ class Grammar:
             return ahead[0]
         if words[-1:] == ["thank"] and self.whole.fullmatch(_spaced([*words, "you"])):
             return f"{text} you"
-        return None
+        shorter = (words[:-missing] for missing in (1, 2) if len(words) > missing)
+        return next((" ".join(kept) for kept in shorter if self.whole.fullmatch(_spaced(kept))), None)
 
 
 def words_of(phrase: str) -> list[str]:

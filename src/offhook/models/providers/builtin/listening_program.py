@@ -18,7 +18,7 @@ COMMAND: Final = (
     str(Path(__file__).resolve().with_name("stt_helper.py")),
 )  # -I: neither our package nor the working directory
 START_S: Final = 15.0
-# A backlog is decoded ten times faster than it was said; this is a stuck program.
+# A program that answers nobody for so long while somebody waits is stuck.
 ANSWER_S: Final = 6.0
 
 # The wire is described in stt_helper.py, which is a program: importing it would load the recogniser into the server.
@@ -47,6 +47,7 @@ class ListeningProgram:
         self._reader: asyncio.Task[None] | None = None
         self._starting = asyncio.Lock()
         self._asked: deque[asyncio.Future[Any]] = deque()
+        self._answered_at = 0.0
         self._is_closed = False
         self.generation = 0
         self.callers = 0
@@ -91,6 +92,7 @@ class ListeningProgram:
             while True:
                 kind, payload = await _receive(process)
                 asked = self._asked.popleft()
+                self._answered_at = asyncio.get_running_loop().time()
                 if asked.done():  # nobody waits for it any more
                     continue
                 if kind == ERROR:
@@ -101,11 +103,17 @@ class ListeningProgram:
         except (asyncio.IncompleteReadError, ConnectionError, IndexError):
             self._lose(process)
 
-    def _lose(self, process: asyncio.subprocess.Process) -> None:
-        if self._process is process:
-            self._process = None
+    def _kill(self, process: asyncio.subprocess.Process) -> None:
         with suppress(ProcessLookupError):
             process.kill()
+        self._lose(process)
+
+    def _lose(self, process: asyncio.subprocess.Process) -> None:
+        """Forget the process and tell everybody who waits for it; one that is still there ends with its input."""
+        if self._process is process:
+            self._process = None
+        if process.stdin is not None:
+            process.stdin.close()
         while self._asked:
             asked = self._asked.popleft()
             if not asked.done():
@@ -117,26 +125,26 @@ class ListeningProgram:
             self._process.stdin.write(pack(caller, op, payload))
 
     async def ask(self, caller: int, op: int, payload: bytes = b"") -> Any:
-        """The parsed answer; a program that gives none within 6 s is killed, like one that dies: ModelError, retryable."""
+        """The parsed answer; a program that answers nobody for 6 s is killed, like one that dies: ModelError, retryable."""
         process = self._process
         if process is None:
             raise died()
-        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[Any] = loop.create_future()
         self._asked.append(answer)
         self.tell(caller, op, payload)
-        try:
-            async with asyncio.timeout(ANSWER_S):
-                return await answer
-        except TimeoutError:
-            self._lose(process)
-            raise died() from None
+        asked_at = loop.time()
+        while not answer.done():
+            await asyncio.wait([answer], timeout=ANSWER_S)
+            if loop.time() - max(asked_at, self._answered_at) >= ANSWER_S and self._process is process:
+                self._kill(process)
+        return await answer
 
     async def close(self) -> None:
         self._is_closed = True
         async with self._starting:
-            process, self._process = self._process, None
-            if process is not None:
-                self._lose(process)
+            if (process := self._process) is not None:
+                self._kill(process)
                 await process.wait()
             if self._reader is not None:
                 self._reader.cancel()

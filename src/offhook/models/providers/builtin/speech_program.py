@@ -57,15 +57,22 @@ class _Process:
                 if (waiting := self.answers.get(request)) is not None:
                     waiting.put_nowait((kind, payload))
         except (asyncio.IncompleteReadError, ConnectionError):
-            self.die()
+            self.lose()
 
-    def die(self) -> None:
-        """Forget the process and tell everybody who waits for it."""
+    def lose(self) -> None:
+        """Forget the process and tell everybody who waits for it; one that is still there ends with its input."""
         self.is_dead = True
-        with suppress(ProcessLookupError):
-            self.process.kill()
+        if self.process.stdin is not None:
+            self.process.stdin.close()
         for waiting in self.answers.values():
             waiting.put_nowait(None)
+
+    def die(self) -> None:
+        """Kill it, unless it is gone: a signal to a process that has ended would race with asyncio's wait for it."""
+        if not self.is_dead:
+            with suppress(ProcessLookupError):
+                self.process.kill()
+            self.lose()
 
     async def close(self) -> None:
         self.die()

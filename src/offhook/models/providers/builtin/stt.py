@@ -8,6 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
+import structlog
+
 from offhook.kit.tasks import Tasks
 from offhook.models.ports import Expectation, ModelError, ModelRef, SttEvent
 from offhook.models.providers.builtin.grammar import Grammar, arpabet, compile_grammar, without
@@ -22,14 +24,16 @@ from offhook.models.providers.builtin.listening_program import (
 )
 from offhook.models.providers.builtin.speech_program import SpeechProgram
 
+log = structlog.get_logger(__name__)
+
 PRE_ROLL_S: Final = 0.35
 CHUNK_S: Final = 0.1
 MAX_UTTERANCE_S: Final = 15.0
 # How far the grammar's log score per frame may stay behind that of free phones: over all frames, and over those that it
 # takes for speech. Measured with espeak-ng's voices through a telephone band: 95 of 100 expected sentences stay, 94 of 100
 # unexpected ones go (bench/stt_offline.py).
-MIN_MARGIN: Final = -26.0
-MIN_SPEECH_MARGIN: Final = -46.0
+MIN_MARGIN: Final = -29.0
+MIN_SPEECH_MARGIN: Final = -60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +225,8 @@ class BuiltinSttStream:
 
 def judged(found: dict[str, Any], grammar: Grammar) -> SttEvent:
     """The final of one utterance: a whole sentence of the grammar, or nothing when it was probably something else."""
+    if found.get("error"):
+        log.warning("grammar_refused", error=found["error"], grammar=grammar.name)
     margin, speech_margin = found["margin"], found["speech_margin"]
     if margin is None:
         return SttEvent("final", "", 0.0)
