@@ -109,6 +109,8 @@ class TestTheCommand:
         assert {last: task.result() for last, task in phones.items()} == {"02": 3, "03": 4, "04": 5}
         assert await code() == 2
         assert await code("--to", "five") == 2
+        assert await code("--audio", "/nowhere.wav") == 2
+        assert (await offhook(served, "call", "--workflow", "999", "--to", "+12015550101"))[0] == 1
 
     async def test_a_call_without_a_recording_is_reported_all_the_same(self, served: Served, tmp_path: Path) -> None:
         agent, saved = str(await served.publish(robot())), tmp_path / "saved.wav"
@@ -118,8 +120,6 @@ class TestTheCommand:
         assert (code, json.loads(out)["outcome"]) == (3, "busy")
         assert err == "offhook: This call left no recording.\n"
         assert not saved.exists()
-        assert await code("--audio", "/nowhere.wav") == 2
-        assert (await offhook(served, "call", "--workflow", "999", "--to", "+12015550101"))[0] == 1
 
     async def test_ctrl_c_hangs_up(self, served: Served) -> None:
         agent = await served.publish(robot())

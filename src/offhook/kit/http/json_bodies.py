@@ -21,6 +21,10 @@ _ALL_BUT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
 
 
+class BodyTooLarge(Exception):
+    """More JSON than is read: one sentence."""
+
+
 class JsonBodies:
     """Reads a JSON body once, looks at it and passes it on; other bodies (uploads) stream through untouched."""
 
@@ -33,7 +37,10 @@ class JsonBodies:
             return
         try:
             body = await _read(receive)
-        except HTTPException as too_large:  # also raised by the framework's body limit
+        except BodyTooLarge as too_large:
+            await _refusal(413, str(too_large), "too_large")(scope, receive, send)
+            return
+        except HTTPException as too_large:  # raised by the framework's body limit
             await _refusal(too_large.status_code, too_large.detail, "too_large")(scope, receive, send)
             return
         if body is None:
@@ -116,7 +123,7 @@ async def _read(receive: Receive) -> bytes | None:
         chunks.append(message.get("body", b""))
         size += len(chunks[-1])
         if size > MAX_JSON_BYTES:
-            raise HTTPException(413, "The body is too large: JSON may have 2 MB.")
+            raise BodyTooLarge("The body is too large: JSON may have 2 MB.")
         if not message.get("more_body", False):
             return b"".join(chunks)
 
