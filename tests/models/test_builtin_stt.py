@@ -4,9 +4,11 @@ import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import numpy as np
 import pytest
+import soxr
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +16,7 @@ from offhook.kit.audio import MULAW_8K
 from offhook.models.ports import Expectation, ModelError, SttEvent
 from offhook.models.providers.builtin.grammar import arpabet, compile_grammar, without, words_of
 from offhook.models.providers.builtin.speech_program import SpeechProgram
-from offhook.models.providers.builtin.stt import BuiltinStt, BuiltinSttStream
+from offhook.models.providers.builtin.stt import BuiltinStt, BuiltinSttStream, judged
 from offhook.models.providers.builtin.tts import BuiltinTts
 
 MENU = Expectation(
@@ -57,6 +59,63 @@ class TestGrammar:
     @pytest.mark.parametrize(("ipa", "phones"), [("həlˈoʊ", "HH AH L OW"), ("ˈɔfhʊk", "AO F HH UH K"), ("", "")])
     def test_how_a_word_sounds(self, ipa: str, phones: str) -> None:
         assert arpabet(ipa) == phones
+
+
+class TestWholeSentences:
+    grammar = compile_grammar(
+        Expectation(("book an appointment", "no thank you", "talk to a person"), ("days", "digits"))
+    )
+
+    @pytest.mark.parametrize(
+        ("found", "said"),
+        [
+            ("book an appointment", "book an appointment"),
+            ("book an appointment please", "book an appointment please"),
+            ("next friday morning", "next friday morning"),
+            ("four two seven one", "four two seven one"),
+            ("no thank", "no thank you"),
+            ("talk to a", "talk to a person"),
+            ("next friday at", "next friday"),
+            ("tuesday thank", "tuesday thank you"),
+            ("book", None),
+            ("at", None),
+            ("purple elephants", None),
+            ("", None),
+        ],
+    )
+    def test_a_sentence_is_whole_completed_cut_or_nothing(self, found: str, said: str | None) -> None:
+        assert self.grammar.complete(found) == said
+
+    @given(
+        st.lists(st.text("abcd '", min_size=1, max_size=20), min_size=1, max_size=6),
+        st.lists(st.sampled_from(["digits", "days", "times", "numbers"]), max_size=4, unique=True),
+    )
+    def test_every_phrase_is_a_whole_sentence(self, phrases: list[str], kinds: list[str]) -> None:
+        grammar = compile_grammar(Expectation(tuple(phrases), tuple(kinds)))
+        assert all(grammar.complete(phrase) == phrase for phrase in grammar.phrases)
+
+    def test_words_that_mean_the_same_are_one(self) -> None:
+        grammar = compile_grammar(Expectation(("yeah sure", "nope", "yep")))
+        assert {"yes sure", "no", "yes"} <= set(grammar.phrases)
+
+    @pytest.mark.parametrize(
+        ("margin", "speech_margin", "covered", "text"),
+        [
+            (-5.0, -8.0, 1.0, "yes"),
+            (-40.0, -45.0, 1.0, ""),
+            (-12.0, -90.0, 1.0, ""),
+            (-5.0, -8.0, 0.4, ""),
+            (None, None, 0.0, ""),
+        ],
+    )
+    def test_what_is_far_behind_free_phones_was_something_else(
+        self, margin: float | None, speech_margin: float | None, covered: float, text: str
+    ) -> None:
+        found = {"text": "yes", "margin": margin, "speech_margin": speech_margin, "covered": covered}
+        event = judged(found, self.grammar)
+        assert (event.kind, event.text, event.is_endpoint) == ("final", text, False)
+        assert event.confidence is not None
+        assert (event.confidence > 0.5) == bool(text)
 
 
 @pytest.fixture
@@ -163,4 +222,73 @@ class TestTheStream:
         for size in (1, 4000, 160, 16000, 3):
             stream.push(bytes(2 * size))
             assert len(stream._before) <= 2 * 5600
+        await stream.close()
+
+    async def test_a_caller_who_never_stops_is_heard_up_to_a_limit(self, stt: BuiltinStt) -> None:
+        stream = await stt.open(sample_rate=8000, language="en-US")
+        stream.expect(MENU)
+        stream.speech_started()
+        for _ in range(30):
+            stream.push(bytes(16000))
+        stream.speech_ended()
+        async with asyncio.timeout(20):
+            assert (await anext(stream.events())).text == ""
+        await stream.close()
+
+    async def test_closing_twice_and_pushing_afterwards_is_harmless(self, stt: BuiltinStt) -> None:
+        stream = await stt.open(sample_rate=8000, language="en-US")
+        stream.speech_started()
+        stream.push(bytes(3200))
+        await stream.close()
+        await stream.close()
+        stream.push(bytes(3200))
+        stream.speech_ended()
+        assert [event async for event in stream.events()] == []
+
+
+DATA = Path("/usr/share/pocketsphinx/test/data")
+
+
+@pytest.mark.real_time
+@pytest.mark.skipif(not DATA.exists(), reason="needs Debian's pocketsphinx-testdata")
+class TestPeople:
+    """Recordings that nobody synthesised for us, as a browser and as a telephone carry them."""
+
+    ROBOT = Expectation(("go forward ten meters", "go backward ten meters", "go forward nine meters", "turn left"))
+    CARDS = Expectation(
+        (
+            *(f"{card} of clubs" for card in ("two", "five", "seven", "ten", "queen")),
+            *(f"{card} of hearts" for card in ("two", "five", "seven", "ten", "queen")),
+            "eight of spades four of clubs seven of hearts",
+        )
+    )
+
+    @pytest.mark.parametrize("rate", [8000, 16000])
+    @pytest.mark.parametrize(
+        ("file", "expectation", "said"),
+        [
+            ("goforward.raw", ROBOT, "go forward ten meters"),
+            ("cards/003.wav", CARDS, "seven of clubs"),
+            ("cards/005.wav", CARDS, "eight of spades four of clubs seven of hearts"),
+            ("cards/005.wav", ROBOT, ""),
+            ("librivox/sense_and_sensibility_01_austen_64kb-0870.wav", MENU, ""),
+            ("librivox/sense_and_sensibility_01_austen_64kb-0890.wav", ROBOT, ""),
+            ("librivox/sense_and_sensibility_01_austen_64kb-0920.wav", CARDS, ""),
+            ("librivox/sense_and_sensibility_01_austen_64kb-0930.wav", MENU, ""),
+        ],
+    )
+    async def test_are_understood(
+        self, stt: BuiltinStt, file: str, expectation: Expectation, said: str, rate: int
+    ) -> None:
+        raw = (DATA / file).read_bytes()
+        samples = np.frombuffer(raw[44:] if file.endswith(".wav") else raw, "<i2")
+        if rate == 8000:
+            samples = MULAW_8K.decode(MULAW_8K.encode(soxr.resample(samples, 16000, 8000)))
+        stream = await stt.open(sample_rate=rate, language="en-US")
+        stream.expect(expectation)
+        stream.speech_started()
+        stream.push(samples.tobytes())
+        stream.speech_ended()
+        async with asyncio.timeout(30):
+            assert (await anext(stream.events())).text == said
         await stream.close()

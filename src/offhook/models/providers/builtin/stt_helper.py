@@ -7,7 +7,7 @@ A pair takes about 10 MB and is used again by the next speaker. Wire, both ways 
 request   ``<IBI`` id, op, length + payload.  op 1 begin: JSON {rate, grammar, jsgf} · 2 audio: PCM16 mono ·
           3 finish · 4 forget the caller · 5 words: JSON [word …] · 6 pronounce: JSON {word: phones}
 answer    ``<IBI`` id, kind, length + payload.  kind 1 JSON · 3 error: UTF-8 sentence, to 3, 5 and 6 only.
-          finish → {text, margin, speech_margin, error?}; words → those that have no pronunciation.
+          finish → {text, margin, speech_margin, covered, error?}; words → those that have no pronunciation.
           The first answer has id 0 and kind 1: {model}
 The id of 1 to 4 is a caller's: what their voice was like is remembered until they are forgotten.
 """
@@ -39,6 +39,9 @@ MAX_WORDS: Final = 3000
 NOISE: Final = 60.0
 # Loudest 30 ms of a caller after the gain, as root mean square; the level of the voices that this was tuned with.
 LOUDNESS: Final = 6000.0
+# A frame of 10 ms that is this loud beside the loudest is speech, whatever the grammar takes it for.
+FRAME: Final = 160
+LOUD: Final = 0.12
 LOUDNESS_AFTER: Final = int(0.6 * MODEL_RATE)
 # Low, because the noise after an answer else becomes one more digit.
 WORD_INSERTION: Final = 0.05
@@ -55,6 +58,8 @@ MEANS: Final = {
     True: "56.5,-0.4,-6.5,14.5,-9.1,-4.3,-0.9,-11.2,-8.3,-4.5,-4.6,6.1,-8.9",
     False: "57.7,-2.5,-3.8,13.9,-9.8,-3.5,-1.2,-13.3,-4.3,-11.3,3.5,-0.5,-4.5",
 }
+
+UNHEARD: Final = {"text": "", "margin": None, "speech_margin": None, "covered": 0.0}
 
 Floats = NDArray[np.float32]
 
@@ -170,6 +175,7 @@ class Pair:
         self._lexicon = lexicon
         self._grammars: OrderedDict[str, None] = OrderedDict()
         self._words: set[str] = set()
+        self._power: list[Floats] = []
 
     @property
     def is_full(self) -> bool:
@@ -184,6 +190,7 @@ class Pair:
         self._grammars[name] = None
         self._grammars.move_to_end(name)
         self.grammar.activate_search(name)
+        self._power = [np.zeros(0, np.float32)]
         for decoder, mean in zip((self.grammar, self.free), means, strict=True):
             decoder.set_cmn(mean)
             decoder.start_utt()
@@ -196,6 +203,9 @@ class Pair:
                 self._words.add(word)
 
     def feed(self, raw: bytes) -> None:
+        samples = np.frombuffer(raw, "<i2").astype(np.float32)
+        size = samples.size // FRAME * FRAME
+        self._power.append((samples[:size].reshape(-1, FRAME) ** 2).mean(1))
         self.grammar.process_raw(raw, False, False)
         self.free.process_raw(raw, False, False)
 
@@ -205,17 +215,18 @@ class Pair:
         self.free.end_utt()
         found, free = self.grammar.hyp(), self.free.hyp()
         if found is None or free is None or not found.hypstr.strip():
-            return {"text": "", "margin": None, "speech_margin": None}
+            return UNHEARD
         behind = (_log(found.best_score) - _log(free.best_score)) * 1e4
-        spoken = sum(
-            part.end_frame - part.start_frame + 1
-            for part in self.grammar.seg()
-            if part.word[0] not in "<[(+"  # silence, noise and the null word
-        )
+        loud = np.sqrt(np.concatenate(self._power)) > LOUD * LOUDNESS
+        in_words = np.zeros(max(frames, loud.size) + 1, bool)
+        for part in self.grammar.seg():
+            if part.word[0] not in "<[(+":  # silence, noise and the null word
+                in_words[part.start_frame : part.end_frame + 1] = True
         return {
             "text": found.hypstr.strip(),
             "margin": round(behind / frames, 2),
-            "speech_margin": round(behind / max(1, spoken), 2),
+            "speech_margin": round(behind / max(1, int(in_words.sum())), 2),
+            "covered": round(float(in_words[: loud.size][loud].mean()), 2) if loud.any() else 0.0,
         }
 
     def means(self) -> tuple[str, str]:
@@ -299,7 +310,7 @@ class Recogniser:
         if caller is None:
             raise ValueError("nothing was begun")
         if caller.pair is None:  # a grammar that cannot be followed makes one answer unheard, not the call deaf
-            return {"text": "", "margin": None, "speech_margin": None, "error": caller.error}
+            return {**UNHEARD, "error": caller.error}
         if caller.loudness is None:
             self._measure(caller)
         found = caller.pair.end()
@@ -364,6 +375,7 @@ def write(sink: BinaryIO, request: int, kind: int, body: bytes) -> None:
 
 def main() -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server; it ends us by closing the pipe
+    os.nice(5)  # the process that carries audio goes first
     source, sink = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # nothing that the library prints may get between the answers
     try:

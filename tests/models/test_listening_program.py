@@ -1,0 +1,104 @@
+"""Our end of the listening program: what happens when the program is missing, dies, hangs or outlives us."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator
+
+import pytest
+
+from offhook.kit.process import is_running
+from offhook.models.ports import ModelError
+from offhook.models.providers.builtin.listening_program import FINISH, PRONOUNCE, WORDS, ListeningProgram
+
+
+@pytest.fixture
+async def program() -> AsyncIterator[ListeningProgram]:
+    program = ListeningProgram()
+    yield program
+    await program.close()
+
+
+async def test_answers_come_in_the_order_of_the_questions(program: ListeningProgram) -> None:
+    await program.start()
+    questions = [b'["hello", "zzyzx"]', b'["qqqq"]', b"[]"]
+    answers = await asyncio.gather(*(program.ask(0, WORDS, question) for question in questions))
+    assert answers == [["zzyzx"], ["qqqq"], []]
+
+
+async def test_a_word_that_was_taught_is_known(program: ListeningProgram) -> None:
+    await program.start()
+    await program.ask(0, PRONOUNCE, b'{"zzyzx": "Z IH Z IH K S"}')
+    assert await program.ask(0, WORDS, b'["zzyzx"]') == []
+
+
+async def test_a_question_that_makes_no_sense_is_an_error_and_the_next_is_answered(program: ListeningProgram) -> None:
+    await program.start()
+    with pytest.raises(ModelError) as caught:
+        await program.ask(7, FINISH)
+    assert (caught.value.code, caught.value.retryable) == ("stt_failed", True)
+    with pytest.raises(ModelError):
+        await program.ask(0, WORDS, b"no json")
+    assert await program.ask(0, WORDS, b'["hello"]') == []
+
+
+async def test_a_killed_program_fails_the_question_and_is_replaced(program: ListeningProgram) -> None:
+    await program.start()
+    assert program.pid is not None
+    os.kill(program.pid, signal.SIGSTOP)
+    question = asyncio.create_task(program.ask(0, WORDS, b'["hello"]'))
+    await asyncio.sleep(0.05)
+    os.kill(program.pid, signal.SIGKILL)
+    with pytest.raises(ModelError) as caught:
+        await question
+    assert (caught.value.code, caught.value.retryable) == ("stt_program_died", True)
+    await program.start()
+    assert await program.ask(0, WORDS, b'["hello"]') == []
+    assert program.generation == 2
+
+
+async def test_a_caller_who_gives_up_waiting_disturbs_nobody(program: ListeningProgram) -> None:
+    await program.start()
+    impatient = asyncio.create_task(program.ask(0, WORDS, b'["qqqq"]'))
+    await asyncio.sleep(0)
+    impatient.cancel()
+    assert await program.ask(0, WORDS, b'["hello", "zzyzx"]') == ["zzyzx"]
+
+
+@pytest.mark.parametrize("command", [("/nonexistent/program",), (sys.executable, "-c", "pass")])
+async def test_a_program_that_cannot_start_is_not_tried_again(command: tuple[str, ...]) -> None:
+    program = ListeningProgram(command)
+    with pytest.raises(ModelError) as caught:
+        await program.start()
+    assert (caught.value.code, caught.value.retryable) == ("stt_unavailable", False)
+    await program.close()
+
+
+async def test_nothing_starts_after_the_end() -> None:
+    program = ListeningProgram()
+    await program.close()
+    with pytest.raises(ModelError) as caught:
+        await program.start()
+    assert not caught.value.retryable
+
+
+def test_the_program_dies_with_a_killed_parent() -> None:
+    script = (
+        "import asyncio, os, signal\n"
+        "from offhook.models.providers.builtin.listening_program import ListeningProgram\n"
+        "async def main():\n"
+        "    program = ListeningProgram()\n"
+        "    await program.start()\n"
+        "    print(program.pid, flush=True)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "asyncio.run(main())\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, timeout=60, check=False)
+    pid = int(ran.stdout)
+    deadline = time.monotonic() + 5
+    while is_running(pid) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not is_running(pid)

@@ -1,0 +1,84 @@
+"""Which models a call gets: the workflow's choice, the settings', and the offline ones behind them."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from offhook.models.errors import UnknownModel
+from offhook.models.ports import ModelRef
+from offhook.models.providers.builtin.llm import BuiltinLlm
+from offhook.models.registry import ModelRegistry
+from offhook.settings import Settings
+
+BUILTIN = BuiltinLlm().ref
+
+
+@pytest.fixture
+async def registry() -> AsyncIterator[ModelRegistry]:
+    registry = ModelRegistry(Settings())
+    yield registry
+    await registry.close()
+
+
+def with_key() -> ModelRegistry:
+    return ModelRegistry(Settings(llm_provider="openai", llm_model="gpt-4.1", llm_api_key=SecretStr("sk-test")))
+
+
+class TestChoice:
+    async def test_without_any_account_everything_is_offline(self, registry: ModelRegistry) -> None:
+        models = registry.for_call({})
+        assert [model.ref.provider for model in (*models.llm, *models.tts, *models.stt)] == ["builtin"] * 3
+        assert models.language == "en-US"
+
+    async def test_a_vendor_has_the_offline_agent_behind_it(self) -> None:
+        registry = with_key()
+        assert [llm.ref for llm in registry.for_call({}).llm] == [ModelRef("llm", "openai", "gpt-4.1"), BUILTIN]
+        await registry.close()
+
+    async def test_a_workflow_may_choose_another_model_or_none(self) -> None:
+        registry = with_key()
+        chosen = registry.for_call({"models": {"llm": {"provider": "openai", "model": "gpt-4.1-mini"}}})
+        assert chosen.llm[0].ref.model == "gpt-4.1-mini"
+        assert registry.for_call({"models": {"llm": {"provider": "builtin"}}}).llm[0].ref == BUILTIN
+        await registry.close()
+
+    async def test_voice_and_language(self, registry: ModelRegistry) -> None:
+        models = registry.for_call(
+            {"models": {"tts": {"voice_id": "en-gb+f3", "speed": 1.2}, "stt": {"language": "en-GB"}}}
+        )
+        assert models.tts[0].voice == "en-gb+f3"
+        assert models.language == "en-GB"
+
+    async def test_calls_share_their_models(self, registry: ModelRegistry) -> None:
+        one, two = registry.for_call({}), registry.for_call({"models": {}})
+        assert (one.llm[0], one.tts[0], one.stt[0]) == (two.llm[0], two.tts[0], two.stt[0])
+
+
+@pytest.mark.parametrize(
+    ("chosen", "named"),
+    [
+        ({"llm": {"provider": "nobody"}}, "allowed: builtin, openai"),
+        ({"tts": {"provider": "nobody"}}, "allowed: builtin"),
+        ({"stt": {"provider": "nobody"}}, "allowed: builtin"),
+        ({"tts": {"voice_id": "../../etc/passwd"}}, "voice"),
+        ({"tts": {"speed": 9}}, "0.5 to 2"),
+        ({"tts": {"speed": True}}, "0.5 to 2"),
+        ({"llm": {"provider": "openai", "temperature": "hot"}}, "temperature"),
+        ({"llm": {"provider": "openai", "model": 4}}, "model"),
+    ],
+)
+async def test_what_does_not_exist_is_refused_with_what_does(
+    registry: ModelRegistry, chosen: dict[str, Any], named: str
+) -> None:
+    with pytest.raises(UnknownModel, match=named) as caught:
+        registry.for_call({"models": chosen})
+    assert caught.value.status == 422
+
+
+@pytest.mark.parametrize("configurations", [{}, {"models": None}, {"models": []}, {"models": {"llm": "gpt"}}])
+async def test_odd_configurations_fall_back_to_the_settings(
+    registry: ModelRegistry, configurations: dict[str, Any]
+) -> None:
+    assert registry.for_call(configurations).llm[0].ref == BUILTIN
