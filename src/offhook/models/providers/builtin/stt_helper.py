@@ -68,8 +68,7 @@ def _fir(low_hz: float, high_hz: float, taps: int = 95) -> Floats:
     """A windowed-sinc band-pass at 16 kHz."""
     n = np.arange(taps) - taps // 2
     band = [2 * hz / MODEL_RATE * np.sinc(2 * hz / MODEL_RATE * n) for hz in (low_hz, high_hz)]
-    taps_of_band: Floats = ((band[1] - band[0]) * np.blackman(taps)).astype(np.float32)
-    return taps_of_band
+    return np.asarray((band[1] - band[0]) * np.blackman(taps), np.float32)
 
 
 class HighBand:
@@ -120,8 +119,7 @@ class Widener:
         if self._high is not None:
             return self._high.push(samples)
         if self._stream is not None:
-            resampled: Floats = self._stream.resample_chunk(samples)
-            return resampled
+            return np.asarray(self._stream.resample_chunk(samples), np.float32)
         return samples
 
 
@@ -174,12 +172,8 @@ class Pair:
         self.free.activate_search("free")
         self._lexicon = lexicon
         self._grammars: OrderedDict[str, None] = OrderedDict()
-        self._words: set[str] = set()
+        self.words: set[str] = set()
         self._power: list[Floats] = []
-
-    @property
-    def is_full(self) -> bool:
-        return len(self._words) > MAX_WORDS
 
     def start(self, name: str, jsgf: str, words: list[str], means: tuple[str, str]) -> None:
         if name not in self._grammars:
@@ -197,10 +191,10 @@ class Pair:
 
     def _learn(self, words: list[str]) -> None:
         for word in words:
-            if word not in self._words:
+            if word not in self.words:
                 for index, phones in enumerate(self._lexicon.sounds(word), 1):
                     self.grammar.add_word(word if index == 1 else f"{word}({index})", phones, False)
-                self._words.add(word)
+                self.words.add(word)
 
     def feed(self, raw: bytes) -> None:
         samples = np.frombuffer(raw, "<i2").astype(np.float32)
@@ -332,7 +326,7 @@ class Recogniser:
 
     def _give_back(self, caller: Caller) -> None:
         pair, caller.pair = caller.pair, None
-        if pair is not None and not pair.is_full:
+        if pair is not None and len(pair.words) <= MAX_WORDS:
             self._free.append(pair)
 
     def unknown(self, words: list[str]) -> list[str]:
