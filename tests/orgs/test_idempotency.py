@@ -85,6 +85,14 @@ async def test_another_body(dial: Dial) -> None:
     assert phone.rang == 1
 
 
+@pytest.mark.parametrize("tail", ["", "\0", "\ud800", "пуск"])
+async def test_scopes_of_any_length_and_kind_stay_apart(dial: Dial, tail: str) -> None:
+    phone = Phone()
+    for number in (1, 2, 1):
+        await dial(phone, scope=f"public-agent:{'x' * 100}{number}{tail}")
+    assert phone.rang == 2
+
+
 async def test_keys_are_per_organisation_and_scope(dial: Dial, other_org: OrgFixture) -> None:
     phone = Phone()
     await dial(phone)

@@ -228,6 +228,7 @@ class TestRecording:
         ("asked", "status", "content_range", "length"),
         [
             ("bytes=0-1", 206, "bytes 0-1/32044", 2),
+            ("bytes=0-", 206, "bytes 0-32043/32044", 32044),
             ("bytes=44-", 206, "bytes 44-32043/32044", 32000),
             ("bytes=-100", 206, "bytes 31944-32043/32044", 100),
             ("bytes=32000-99999", 206, "bytes 32000-32043/32044", 44),

@@ -32,6 +32,7 @@ LIFETIME = timedelta(hours=24)
 # No action takes this long: carriers are given far less time to answer.
 IN_PROGRESS_AT_MOST = timedelta(seconds=60)
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
+_PLAIN_SCOPE = re.compile(r"[\x21-\x7e]{1,100}")
 
 IdempotencyHeader = Annotated[
     str | None,
@@ -61,7 +62,7 @@ async def once(
         return await action()
     if not _KEY.fullmatch(key):
         raise IdempotencyKeyInvalid
-    taken = await _take(db, organization_id, scope, key, _fingerprint(body))
+    taken = await _take(db, organization_id, _stored(scope), key, _fingerprint(body))
     if isinstance(taken, dict):
         return taken
     async with _FreedWhenRaised(db, taken):
@@ -78,6 +79,13 @@ async def sweep(db: Database) -> int:
             delete(IdempotencyKey).where(IdempotencyKey.created_at < func.now() - LIFETIME).returning(IdempotencyKey.id)
         )
         return len(gone.all())
+
+
+def _stored(scope: str) -> str:
+    """The scope as its column takes it: one that is too long or strange, as parts of paths may be, by its checksum."""
+    if _PLAIN_SCOPE.fullmatch(scope):
+        return scope
+    return f"sha256:{hashlib.sha256(scope.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
 def _fingerprint(body: bytes | dict[str, Any]) -> bytes:

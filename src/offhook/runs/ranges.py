@@ -6,35 +6,30 @@ import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Final
-from urllib.parse import quote
 
 from starlette.responses import Response, StreamingResponse
 
+from offhook.kit.downloads import disposition
+
 _RANGE: Final = re.compile(r"bytes=(\d*)-(\d*)")
-_PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9 ._()-]+")
 _CHUNK: Final = 256 * 1024
 
 
 def wanted(header: str | None, size: int) -> tuple[int, int] | None:
-    """``(start, stop)`` of one byte range; the whole file when there is no usable header, None when it lies outside."""
+    """``(start, stop)`` of the one byte range that is asked for; None when no usable one is, which means the whole file.
+
+    ``start`` is not before ``stop`` when the range lies outside of the file.
+    """
     match = _RANGE.fullmatch(header.strip()) if header else None
     if match is None or match[1] == match[2] == "":
-        return 0, size
+        return None
     if match[1] == "":
         tail = int(match[2][:18])
-        return (max(0, size - tail), size) if tail else None
+        return max(0, size - tail), size
     start = int(match[1][:18])
     if match[2] and int(match[2][:18]) < start:
-        return 0, size
-    stop = min(size, int(match[2][:18]) + 1) if match[2] else size
-    return (start, stop) if start < stop else None
-
-
-def disposition(filename: str) -> str:
-    """``Content-Disposition`` for a name of any characters: people name runs, and a header takes Latin-1 without breaks."""
-    if _PLAIN_NAME.fullmatch(filename):
-        return f'inline; filename="{filename}"'
-    return f"inline; filename*=utf-8''{quote(filename, safe='', errors='replace')}"
+        return None
+    return start, min(size, int(match[2][:18]) + 1) if match[2] else size
 
 
 async def respond(path: Path, range_header: str | None, *, media_type: str, filename: str) -> Response:
@@ -42,14 +37,13 @@ async def respond(path: Path, range_header: str | None, *, media_type: str, file
     size = (await asyncio.to_thread(path.stat)).st_size
     span = wanted(range_header, size)
     headers = {"Accept-Ranges": "bytes", "Cache-Control": "private, no-cache"}
-    if span is None:
+    if span is not None and span[0] >= span[1]:
         return Response(status_code=416, headers={**headers, "Content-Range": f"bytes */{size}"})
-    start, stop = span
+    start, stop = span or (0, size)
     headers |= {"Content-Length": str(stop - start), "Content-Disposition": disposition(filename)}
-    status = 200
-    if (start, stop) != (0, size):
-        status = 206
+    if span is not None:
         headers["Content-Range"] = f"bytes {start}-{stop - 1}/{size}"
+    status = 200 if span is None else 206
     return StreamingResponse(_read(path, start, stop), status, headers, media_type)
 
 

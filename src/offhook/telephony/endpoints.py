@@ -100,7 +100,7 @@ async def trigger_agent(
     return await once(
         calls.db,
         organization_id=org.organization_id,
-        scope=f"public-agent:{uuid}"[:100],
+        scope=f"public-agent:{uuid}",
         key=key,
         body=body.model_dump(mode="json"),
         action=place,
