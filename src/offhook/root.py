@@ -4,7 +4,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
+from starlette.requests import HTTPConnection
 
 from offhook.jobs.registry import JobRegistry
 from offhook.kit.clock import Clock, SystemClock
@@ -46,7 +47,7 @@ class Root:
 def use(kind: type[T]) -> Any:
     """A FastAPI dependency that finds the process's service of this type: ``runs: Annotated[LiveRuns, Depends(use(LiveRuns))]``."""
 
-    def find(request: Request) -> T:
-        return cast(Root, request.app.state.root).get(kind)
+    def find(connection: HTTPConnection) -> T:
+        return cast(Root, connection.app.state.root).get(kind)
 
     return find

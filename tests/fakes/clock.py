@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-class _NeverWaits(selectors.DefaultSelector):  # type: ignore[valid-type,misc]
+class _NeverWaits(selectors.DefaultSelector):
     """Instead of sleeping until the next timer, moves the loop's clock to it."""
 
     loop: "VirtualTimeLoop"

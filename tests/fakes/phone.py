@@ -83,6 +83,10 @@ class SandboxCall:
 
     # Exchange
 
+    async def rings(self, run_id: int) -> None: ...
+
+    def rings_no_more(self, run_id: int) -> None: ...
+
     async def report(self, organization_id: int, run_id: int, update: StatusUpdate) -> bool:
         moved = may_move(self.statuses[-1] if self.statuses else "initiated", update.status)
         if moved:

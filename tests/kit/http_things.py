@@ -4,16 +4,19 @@ import json
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import APIRouter, FastAPI, Query, UploadFile, WebSocket
+from fastapi import APIRouter, Depends, FastAPI, Query, UploadFile, WebSocket
 from httpx import AsyncClient
 from pydantic import BaseModel
 from sqlalchemy import text
 
 from offhook.errors import Conflict, Unauthorized
+from offhook.kit.clock import Clock
 from offhook.kit.db import Database, Session
 from offhook.kit.http import install_http
 from offhook.kit.ids import Id, LongId
+from offhook.root import use
 from offhook.settings import Settings
+from tests.fakes.clock import SetClock
 
 
 class Thing(BaseModel):
@@ -26,6 +29,9 @@ class Root:
     def __init__(self, db: Database, settings: Settings) -> None:
         self.db = db
         self.settings = settings
+
+    def get(self, kind: type[Any]) -> Any:
+        return {Clock: SetClock()}[kind]
 
 
 class Broken(Exception):
@@ -85,6 +91,14 @@ async def socket(websocket: WebSocket, name: str) -> None:
     await websocket.send_text(name)
     if name == "late":
         raise Unauthorized
+    await websocket.close()
+
+
+@router.websocket("/things-now")
+async def things_now(websocket: WebSocket, session: Session, clock: Annotated[Clock, Depends(use(Clock))]) -> None:
+    await websocket.accept()
+    count = await session.execute(text("SELECT count(*) FROM things"))
+    await websocket.send_text(f"{count.scalar_one()} things at {clock.now():%Y}")
     await websocket.close()
 
 

@@ -76,6 +76,11 @@ class TestSockets:
                 connection.receive_text()
         assert (closed.value.code, closed.value.reason) == (1008, "unauthorized")
 
+    def test_has_the_dependencies_of_requests(self, db: Database, settings: Settings, ui: Path) -> None:
+        sockets = TestClient(build(Database(db.url), settings, ui))
+        with sockets.websocket_connect("/api/v1/things-now") as connection:
+            assert connection.receive_text() == "0 things at 2026"
+
     def test_unknown(self, sockets: TestClient) -> None:
         with pytest.raises(WebSocketDisconnect), sockets.websocket_connect("/api/v1/nope"):
             pass

@@ -230,3 +230,33 @@ async def test_only_one_worker_gets_a_run(root: Root, run: Run, clock: SetClock)
 
     taken = await asyncio.gather(*(take(f"w{i}") for i in range(6)))
     assert sum(run is not None for run in taken) == 1
+
+
+async def test_a_phone_that_rings_in_a_dead_process_frees_its_slot_soon(
+    root: Root, make_run: MakeRun, sweeper: Sweeper, clock: SetClock, published: list[RunFinished]
+) -> None:
+    run = await make_run(mode="sandbox")
+    async with root.db.transaction() as session:
+        await service.apply_status(session, run.organization_id, run.id, "ringing")
+        await leases.keep_ringing(session, [run.id], until=clock.now() + timedelta(seconds=LEASE_S))
+
+    assert await sweep_for(sweeper, clock, LEASE_S - 1) == []
+    assert await sweep_for(sweeper, clock, GRACE_S + 3) == [run.id]
+    ended = await reload(root, run)
+    assert (ended.status, ended.outcome, ended.end_reason) == ("failed", "failed", "worker_lost")
+    assert len(published) == 1
+
+
+async def test_a_phone_that_was_answered_busy_is_no_longer_watched(
+    root: Root, make_run: MakeRun, sweeper: Sweeper, clock: SetClock, published: list[RunFinished]
+) -> None:
+    run = await make_run(mode="sandbox")
+    async with root.db.transaction() as session:
+        await service.apply_status(session, run.organization_id, run.id, "ringing")
+        await leases.keep_ringing(session, [run.id], until=clock.now() + timedelta(seconds=LEASE_S))
+        await service.apply_status(session, run.organization_id, run.id, "busy")
+        await leases.keep_ringing(session, [run.id], until=clock.now() + timedelta(seconds=LEASE_S))
+
+    assert (await reload(root, run)).lease_until is None
+    assert await sweep_for(sweeper, clock, LEASE_S + GRACE_S + 3) == []
+    assert published == []

@@ -6,9 +6,10 @@ from typing import Any
 
 from offhook.errors import Conflict
 from offhook.kit.sockets import GOING_AWAY
-from offhook.telephony.media import BAD_MESSAGE, NOT_CONNECTABLE, MediaLeg, carry
+from offhook.telephony.media import MediaLeg, carry
 from offhook.telephony.pipe import PipeEnd, pipe
 from offhook.telephony.providers.sandbox.wire import SandboxWire
+from offhook.voice.leg import BAD_MESSAGE, NOT_CONNECTABLE
 from offhook.voice.ports import CallResult
 from tests.fakes.clock import run_virtual
 
@@ -16,7 +17,7 @@ START = b'{"type":"start","call_id":"SB1"}'
 
 
 class NotedSession:
-    """Implements media.Ears and LiveConversation: notes what it is fed and runs until the leg ends."""
+    """Implements voice.leg.Ears and LiveConversation: notes what it is fed and runs until the leg ends."""
 
     def __init__(self) -> None:
         self.fed: list[Any] = []

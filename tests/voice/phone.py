@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -76,7 +77,7 @@ class Call:
 
     def presses(self, digits: str, *, at: float) -> "Call":
         for index, digit in enumerate(digits):
-            self.actions.append(Action(at + index * 0.3, lambda call, digit=digit: call.session.feed_digit(digit)))
+            self.actions.append(Action(at + index * 0.3, partial(_press, digit)))
         return self
 
     def does(self, action: Callable[["Call"], None], *, at: float) -> "Call":
@@ -156,6 +157,10 @@ class Call:
         """Seconds from ``start`` until the next frame of the agent."""
         begin = self.started_at + start
         return next((at - begin for at, _ in self.leg.frames if at >= begin), float("inf"))
+
+
+def _press(digit: str, call: Call) -> None:
+    call.session.feed_digit(digit)
 
 
 def node(node_id: str, kind: str, **data: Any) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """A caller and an agent on virtual time: turns, edges, goodbyes."""
 
-import time
-
 from offhook.voice import events
 from tests.fakes.scripted import Hearing, Reply, ScriptedLlm, ScriptedStt, says, takes
 from tests.voice.phone import Call, agent_graph, edge, node, simple_agent
@@ -37,8 +35,7 @@ class TestATurn:
         # 0.7 s of silence, 0.1 s first token, one word, 0.08 s first byte: the rest is ours
         assert 850 <= timing["response_ms"] <= 1000
 
-    def test_a_minute_of_talk_takes_well_under_a_second(self) -> None:
-        began = time.perf_counter()
+    def test_a_minute_of_talk_is_heard_to_its_end(self) -> None:
         call = Call(simple_agent(), [says(f"Answer number {n} is here.") for n in range(20)])
         for n in range(9):
             call.says(f"Question {n} please", at=4 + n * 6)
@@ -47,7 +44,6 @@ class TestATurn:
         assert call.result is not None
         assert call.result.duration_s >= 59.9
         assert len(call.sink.of(events.CALLER_SAID)) == 9
-        assert time.perf_counter() - began < 5
 
     def test_the_same_call_twice_is_the_same_call(self) -> None:
         def once() -> list[object]:

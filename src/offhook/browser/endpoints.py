@@ -5,12 +5,13 @@ from typing import Annotated
 import structlog
 from fastapi import APIRouter, Query, WebSocket
 
-from offhook.browser.leg import FAULT, NOT_CONNECTABLE, REFUSED, BrowserLeg
+from offhook.browser.leg import BrowserLeg
 from offhook.errors import DomainError
 from offhook.kit.sockets import PushSocket, open_socket
 from offhook.root import Root
 from offhook.runs import LiveRuns, media_tokens
 from offhook.runs.errors import MediaTokenRefused
+from offhook.voice.leg import FAULT, NOT_CONNECTABLE, REFUSED
 
 router = APIRouter(prefix="/browser", tags=["browser"])
 log = structlog.get_logger(__name__)

@@ -1,72 +1,33 @@
 """The caller's end of a browser call: PCM16 at 16 kHz in binary messages, everything else as JSON text."""
 
 import json
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
-import structlog
-
-from offhook.kit.audio import PCM16_16K, Codec
-from offhook.kit.sockets import GOING_AWAY, NORMAL, PushSocket
+from offhook.kit.audio import PCM16_16K
+from offhook.kit.sockets import GOING_AWAY, NORMAL
 from offhook.runs import RunFinished
 from offhook.voice.events import VoiceEvent
+from offhook.voice.leg import BAD_MESSAGE, SocketLeg
 
-BAD_MESSAGE: Final = 4400
-REFUSED: Final = 4401
-NOT_CONNECTABLE: Final = 4409
-FAULT: Final = 1011
 MAX_TEXT_BYTES: Final = 4096
 MAX_NAME: Final = 200
-# What the caller says while the call is set up: one second.
-MAX_EARLY_BYTES: Final = 32_000
 _DIGITS: Final = frozenset("0123456789*#ABCD")
-log = structlog.get_logger(__name__)
-
-
-class Ears(Protocol):
-    """The part of ``voice.CallSession`` that a leg feeds."""
-
-    def feed_audio(self, payload: bytes) -> None: ...
-    def feed_digit(self, digit: str) -> None: ...
-    def feed_mark(self, name: str) -> None: ...
-    def leg_ended(self, reason: str = "caller_hung_up") -> None: ...
-    def stop(self, reason: str = "server_stopped") -> None: ...
 
 
 class BadMessage(Exception):
     """The browser sent something that has no meaning: one sentence."""
 
 
-class BrowserLeg:
+class BrowserLeg(SocketLeg):
     """A ``voice.ports.CallLeg`` and the ``kit.sockets.Receiver`` of its socket, which never blocks and bounds its buffer."""
 
+    # a page that is closed or navigates away says 1000 or 1001: its person hung up
+    goodbyes = frozenset({NORMAL, GOING_AWAY})
+
     def __init__(self) -> None:
-        self._socket: PushSocket | None = None
-        self._ears: Ears | None = None
-        self._early: list[bytes] = []
-        self._early_bytes = 0
-        self._ended_as: str | None = None
-
-    def attach_socket(self, socket: PushSocket) -> None:
-        self._socket = socket
-
-    def attach_session(self, ears: Ears) -> None:
-        """From here the session hears everything, first of all what came while it was made."""
-        self._ears = ears
-        for payload in self._early:
-            ears.feed_audio(payload)
-        self._early.clear()
-        if self._ended_as is not None:
-            self._tell_end(ears, self._ended_as)
-
-    @property
-    def is_open(self) -> bool:
-        return self._ended_as is None
+        super().__init__(PCM16_16K)
 
     # CallLeg
-
-    @property
-    def codec(self) -> Codec:
-        return PCM16_16K
 
     def send_frame(self, payload: bytes) -> None:
         if self._socket is not None and self._ended_as is None:
@@ -104,10 +65,6 @@ class BrowserLeg:
         if self._socket is not None and self._ended_as is None:
             self._socket.send_text(json.dumps(message, default=str).encode())
 
-    def close(self, code: int = NORMAL, reason: str = "") -> None:
-        if self._socket is not None:
-            self._socket.close(code, reason)
-
     # Receiver
 
     def on_binary(self, payload: bytes) -> None:
@@ -115,11 +72,8 @@ class BrowserLeg:
             return
         if len(payload) % 2:
             self._refuse("audio is PCM16: an even number of bytes")
-        elif self._ears is not None:
-            self._guarded(self._ears.feed_audio, payload)
-        elif self._early_bytes + len(payload) <= MAX_EARLY_BYTES:
-            self._early.append(payload)
-            self._early_bytes += len(payload)
+        else:
+            self._guarded(self._hear, payload)
 
     def on_text(self, text: str) -> None:
         if self._ended_as is not None:
@@ -128,13 +82,6 @@ class BrowserLeg:
             self._obey(*_parse(text))
         except BadMessage as error:
             self._refuse(str(error))
-
-    def on_closed(self, code: int, reason: str) -> None:
-        if code == GOING_AWAY and reason == "the server stops":
-            self._end("server_stopped")
-        else:
-            # A page that is closed or navigates away says 1000 or 1001: its person hung up. All else is a lost line.
-            self._end("caller_hung_up" if code in {NORMAL, GOING_AWAY} else "media_lost")
 
     # inside
 
@@ -152,28 +99,9 @@ class BrowserLeg:
         else:
             self._guarded(self._ears.feed_mark, value)
 
-    def _guarded(self, feed: Any, value: Any) -> None:
-        try:
-            feed(value)
-        except Exception:  # the media-socket edge: one call's fault must not reach the loop's other calls
-            log.exception("browser_message_failed")
-            self.close(FAULT, "this call failed")
-
     def _refuse(self, reason: str) -> None:
         self.send_error("bad_message", reason)
         self.close(BAD_MESSAGE, reason)
-
-    def _end(self, reason: str) -> None:
-        if self._ended_as is None:
-            self._ended_as = reason
-            if self._ears is not None:
-                self._tell_end(self._ears, reason)
-
-    def _tell_end(self, ears: Ears, reason: str) -> None:
-        if reason == "server_stopped":
-            ears.stop(reason)
-        else:
-            ears.leg_ended(reason)
 
 
 def _parse(text: str) -> tuple[str, str]:

@@ -5,11 +5,12 @@ from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import Depends, Request
+from fastapi import Depends
 from sqlalchemy import DateTime, MetaData
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
 from sqlalchemy.orm import DeclarativeBase
+from starlette.requests import HTTPConnection
 
 NAMING = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -47,8 +48,9 @@ class Database:
         await self.engine.dispose()
 
 
-async def _request_session(request: Request) -> AsyncIterator[AsyncSession]:
-    database: Database = request.app.state.root.db
+async def _request_session(connection: HTTPConnection) -> AsyncIterator[AsyncSession]:
+    # of requests and of websocket handshakes alike
+    database: Database = connection.app.state.root.db
     async with database.transaction() as session:
         yield session
 

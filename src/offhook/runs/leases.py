@@ -45,6 +45,16 @@ async def renew(session: AsyncSession, run_ids: Sequence[int], *, worker_id: str
     return set(renewed.scalars())
 
 
+async def keep_ringing(session: AsyncSession, run_ids: Sequence[int], *, until: datetime) -> None:
+    """Lease live runs that nobody carries yet: their telephone rings inside this process and dies with it."""
+    await session.execute(
+        update(Run)
+        .where(Run.id.in_(run_ids), Run.worker_id.is_(None), Run.status.in_(sorted(LIVE)))
+        .values(lease_until=until)
+        .execution_options(synchronize_session=False)
+    )
+
+
 async def expired(session: AsyncSession, now: datetime, limit: int = 200) -> list[tuple[int, datetime]]:
     """Runs of any organisation whose worker fell silent, with the lease that ran out, longest silent first."""
     rows = await session.execute(

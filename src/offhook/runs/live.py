@@ -97,6 +97,7 @@ class LiveRuns:
         self._tools = tools
         self._recordings = Recordings()
         self._calls: dict[int, LiveCall] = {}
+        self._ringing: set[int] = set()
         self._connecting = 0
         self._vad: VadEngine | None = None
         self._vad_lock = asyncio.Lock()
@@ -138,10 +139,27 @@ class LiveRuns:
             self._calls[run.id] = call
         finally:
             self._connecting -= 1
-        if self._heart is None or self._heart.done():
-            self._heart = asyncio.create_task(self._beat(), name="run-leases")
+        self._keep_beating()
         await self._root.events.publish(RunStarted(run.id, run.organization_id, run.workflow_id, run.mode))
         return call
+
+    async def rings_here(self, run_id: int) -> None:
+        """A telephone inside this process rings for this run: lease it, so that it does not outlive the process."""
+        self._ringing.add(run_id)
+        await self._lease_ringing([run_id])
+        self._keep_beating()
+
+    def rings_no_more(self, run_id: int) -> None:
+        self._ringing.discard(run_id)
+
+    def _keep_beating(self) -> None:
+        if self._heart is None or self._heart.done():
+            self._heart = asyncio.create_task(self._beat(), name="run-leases")
+
+    async def _lease_ringing(self, run_ids: list[int]) -> None:
+        until = self._root.clock.now() + self._lease
+        async with self._root.db.transaction() as session:
+            await leases.keep_ringing(session, run_ids, until=until)
 
     async def _take(self, run_id: int, codec: Codec) -> tuple[Run, VersionToRun]:
         now = self._root.clock.now()
@@ -235,7 +253,7 @@ class LiveRuns:
             self._heart.cancel()
 
     async def _beat(self) -> None:
-        while self._calls:
+        while self._calls or self._ringing:
             await asyncio.sleep(self._root.settings.run_lease_s / 3)
             try:
                 await self.renew_leases()
@@ -244,6 +262,8 @@ class LiveRuns:
 
     async def renew_leases(self) -> None:
         """One statement for all calls. A call whose lease was taken away (it was believed dead) is ended."""
+        if self._ringing:
+            await self._lease_ringing(sorted(self._ringing))
         mine = dict(self._calls)
         if not mine:
             return

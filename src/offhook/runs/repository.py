@@ -83,6 +83,8 @@ async def move(
     if is_final:
         values["ended_at"] = at
         values["duration"] = duration_until(at)
+        # the lease of a telephone that rang inside a process ends here; a worker ends that of its call itself
+        values["lease_until"] = case((Run.worker_id.is_(None), None), else_=Run.lease_until)
     moved = await session.execute(
         update(Run)
         .where(Run.id == run_id, Run.organization_id == organization_id, Run.status.in_(sorted(sources_of(status))))

@@ -34,7 +34,7 @@ def register(root: Root) -> None:
         voice = {"provider": "builtin", "voice_id": CALLER_VOICE}
         return source.for_call({"models": {"tts": voice}}).tts[0]
 
-    network = SandboxNetwork(SandboxExchange(root.db, gate, reports), TtsVoice(caller_tts))
+    network = SandboxNetwork(SandboxExchange(root.db, gate, reports, root.get(LiveRuns)), TtsVoice(caller_tts))
     carriers.add(CarrierSpec(SANDBOX, dialer=network, wire=SandboxWire))
     root.provide(CallReports, reports)
     root.provide(Carriers, carriers)

@@ -15,7 +15,6 @@ from offhook.orgs.idempotency import IdempotencyHeader, once
 from offhook.root import Root, use
 from offhook.runs.errors import MediaTokenRefused
 from offhook.telephony.gate import MediaGate
-from offhook.telephony.media import REFUSED
 from offhook.telephony.outbound import CallOrder, Outbound, PlacedCall
 from offhook.telephony.schemas import (
     HangUpResponse,
@@ -24,6 +23,7 @@ from offhook.telephony.schemas import (
     PublicTriggerRequest,
     PublicTriggerResponse,
 )
+from offhook.voice.leg import REFUSED
 from offhook.workflows import service as workflows
 from offhook.workflows.errors import TriggerNotFound, WorkflowNotPublished
 

@@ -64,10 +64,17 @@ class MediaGate:
 class SandboxExchange:
     """The platform as the sandbox's network reaches it: the same doors that carriers use, without the sockets."""
 
-    def __init__(self, db: Database, gate: MediaGate, reports: CallReports) -> None:
+    def __init__(self, db: Database, gate: MediaGate, reports: CallReports, live: LiveRuns) -> None:
         self._db = db
         self._gate = gate
         self._reports = reports
+        self._live = live
+
+    async def rings(self, run_id: int) -> None:
+        await self._live.rings_here(run_id)
+
+    def rings_no_more(self, run_id: int) -> None:
+        self._live.rings_no_more(run_id)
 
     async def report(self, organization_id: int, run_id: int, update: StatusUpdate) -> bool:
         return await self._reports.report(organization_id, run_id, update)

@@ -29,6 +29,12 @@ STOP_S: Final = 10.0
 class Exchange(Protocol):
     """What the network needs of the platform; the same that a carrier reaches by webhook and socket."""
 
+    async def rings(self, run_id: int) -> None:
+        """A phone of this process is about to ring for the run, until :meth:`rings_no_more`."""
+        ...
+
+    def rings_no_more(self, run_id: int) -> None: ...
+
     def report(self, organization_id: int, run_id: int, update: StatusUpdate) -> Awaitable[object]: ...
 
     def carry(
@@ -90,6 +96,7 @@ class SandboxNetwork:
             path = ".".join(str(part) for part in first["loc"])
             message = f"The sandbox configuration is wrong at {path or 'mix'}: {first['msg']}."
             raise CarrierFailed("carrier_misconfigured", message, retryable=False) from None
+        await self._exchange.rings(request.run_id)
         call = _Call(f"SB{secrets.token_hex(16)}", account.organization_id, request, config)
         self._calls[call.call_id] = call
         call.task = asyncio.create_task(self._guarded(call), name=f"sandbox-call-{request.run_id}")
@@ -128,6 +135,7 @@ class SandboxNetwork:
             await self._report(call, "failed", end_reason="error")
         finally:
             self._calls.pop(call.call_id, None)
+            self._exchange.rings_no_more(call.request.run_id)
 
     async def _run(self, call: _Call) -> None:
         behaviour = call.config.behaviour_of(call.request.to_number)

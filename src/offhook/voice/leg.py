@@ -1,0 +1,105 @@
+"""What every leg on a socket shares: audio that comes before the session hears, and an end that is told once."""
+
+from collections.abc import Callable
+from typing import Final, Protocol, TypeVar
+
+import structlog
+
+from offhook.kit.audio import Codec
+from offhook.kit.sockets import GOING_AWAY, NORMAL, PushSocket
+
+BAD_MESSAGE: Final = 4400
+REFUSED: Final = 4401
+NOT_CONNECTABLE: Final = 4409
+FAULT: Final = 1011
+# What a caller says while the call is being set up: two seconds of 20 ms frames.
+MAX_EARLY_FRAMES: Final = 100
+T = TypeVar("T")
+log = structlog.get_logger(__name__)
+
+
+class Ears(Protocol):
+    """The part of ``voice.CallSession`` that a leg feeds."""
+
+    def feed_audio(self, payload: bytes) -> None: ...
+    def feed_digit(self, digit: str) -> None: ...
+    def feed_mark(self, name: str) -> None: ...
+    def leg_ended(self, reason: str = "caller_hung_up") -> None: ...
+    def stop(self, reason: str = "server_stopped") -> None: ...
+    def voicemail_detected(self, by: str) -> None: ...
+
+
+class SocketLeg:
+    """The common half of a ``voice.ports.CallLeg`` on a socket; its owner attaches the socket, then the session.
+
+    ``goodbyes`` are the close codes by which the far end says that its person hung up; any other end without a word
+    is a lost line.
+    """
+
+    goodbyes: frozenset[int] = frozenset()
+
+    def __init__(self, codec: Codec) -> None:
+        self._codec = codec
+        self._socket: PushSocket | None = None
+        self._ears: Ears | None = None
+        self._early: list[bytes] = []
+        self._early_bytes = 0
+        self._max_early_bytes = MAX_EARLY_FRAMES * codec.frame_bytes
+        self._ended_as: str | None = None
+
+    def attach_socket(self, socket: PushSocket) -> None:
+        self._socket = socket
+
+    def attach_session(self, ears: Ears) -> None:
+        """From here the session hears everything, first of all what came while it was made."""
+        self._ears = ears
+        for payload in self._early:
+            ears.feed_audio(payload)
+        self._early.clear()
+        if self._ended_as is not None:
+            self._tell_end(ears, self._ended_as)
+
+    @property
+    def codec(self) -> Codec:
+        return self._codec
+
+    @property
+    def is_open(self) -> bool:
+        return self._ended_as is None
+
+    def close(self, code: int = NORMAL, reason: str = "") -> None:
+        if self._socket is not None:
+            self._socket.close(code, reason)
+
+    def on_closed(self, code: int, reason: str) -> None:
+        """The socket is gone, whoever closed it (``kit.sockets.Receiver``)."""
+        if code == GOING_AWAY and reason == "the server stops":
+            self._end("server_stopped")
+        else:
+            self._end("caller_hung_up" if code in self.goodbyes else "media_lost")
+
+    def _hear(self, payload: bytes) -> None:
+        if self._ears is not None:
+            self._ears.feed_audio(payload)
+        elif self._early_bytes + len(payload) <= self._max_early_bytes:
+            self._early.append(payload)
+            self._early_bytes += len(payload)
+
+    def _guarded(self, work: Callable[[T], None], value: T) -> None:
+        try:
+            work(value)
+        except Exception:  # the media-socket edge: one call's fault must not reach the loop's other calls
+            log.exception("media_message_failed")
+            self.close(FAULT, "this call failed")
+
+    def _end(self, reason: str) -> None:
+        if self._ended_as is None:
+            self._ended_as = reason
+            if self._ears is not None:
+                self._tell_end(self._ears, reason)
+
+    def _tell_end(self, ears: Ears, reason: str) -> None:
+        if reason == "server_stopped":
+            ears.stop(reason)
+        else:
+            ears.leg_ended(reason)
