@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from httpx import AsyncClient
 
+from offhook.orgs import do_not_call
 from offhook.orgs.tables import Organization
 from offhook.root import Root
 from offhook.runs import service as runs
@@ -111,6 +112,16 @@ class TestInitiateCall:
 
         assert (status, answer["code"]) == (422, "phone_number_missing")
         assert "E.164" in answer["detail"]
+
+    async def test_a_number_on_the_do_not_call_list_is_not_dialled(self, other_org: OrgFixture) -> None:
+        async with self.root.db.transaction() as session:
+            await do_not_call.add(session, self.org.id, [NUMBER], do_not_call.Origin())
+            await do_not_call.add(session, other_org.id, ["+12015550102"], do_not_call.Origin())
+
+        status, answer = await self.initiate()
+        assert (status, answer["code"]) == (409, "do_not_call")
+        assert self.carrier.dialled == []
+        assert (await self.initiate(phone_number="+12015550102"))[0] == 200
 
     async def test_a_refusal_of_the_carrier_ends_the_run(self) -> None:
         self.carrier.fails_with = CarrierFailed("carrier_down", "it is on fire", retryable=True)

@@ -1,7 +1,7 @@
 """Organisations, their people, sign-in and API keys."""
 
 from offhook.kit.crypto import Keyring
-from offhook.orgs import endpoints, tasks
+from offhook.orgs import do_not_call_endpoints, endpoints, tasks
 from offhook.orgs.audit import audit
 from offhook.orgs.authentication import Authenticator
 from offhook.orgs.caller import Caller
@@ -42,4 +42,5 @@ def register(root: Root) -> None:
     root.provide(SignIn, SignIn(root.db, root.clock, root.settings))
     root.api.include_router(endpoints.auth)
     root.api.include_router(endpoints.organizations)
+    root.api.include_router(do_not_call_endpoints.router)
     root.jobs.add("credentials.sweep", tasks.sweep_handler(root), every_s=tasks.SWEEP_EVERY_S)

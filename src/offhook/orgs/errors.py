@@ -103,3 +103,9 @@ class IdempotencyKeyInvalid(Unprocessable):
     """An Idempotency-Key is 1 to 255 visible ASCII characters."""
 
     code = "idempotency_key_invalid"
+
+
+class DoNotCallEntryNotFound(NotFound):
+    """This number is not on the do-not-call list."""
+
+    code = "do_not_call_entry_not_found"

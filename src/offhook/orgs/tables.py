@@ -101,6 +101,26 @@ class AuditEntry(Base):
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
 
+class DoNotCallEntry(Base):
+    """A number that the organisation must not dial. ``source``: ``manual``, ``import``, ``call`` (said so on a call)."""
+
+    __tablename__ = "do_not_call_entries"
+    __table_args__ = (
+        UniqueConstraint("organization_id", "phone_number"),
+        Index("ix_do_not_call_entries_org", "organization_id", "id"),
+    )
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"))
+    phone_number: Mapped[str] = mapped_column(String(32))
+    reason: Mapped[str | None] = mapped_column(String(500))
+    source: Mapped[str] = mapped_column(String(32))
+    # The run on which the caller asked; runs lie above this domain and may be deleted, so it is no foreign key.
+    run_id: Mapped[int | None] = mapped_column(BigInteger)
+    created_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
 class IdempotencyKey(Base):
     """The answer of a request that may be sent twice; ``response`` is null while the first one is under way."""
 

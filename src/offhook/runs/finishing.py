@@ -8,7 +8,7 @@ from typing import Any, Final
 from sqlalchemy import case, func, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.runs import costs, event_store
+from offhook.runs import costs, event_store, service
 from offhook.runs.states import COMPLETED, FAILED, LIVE
 from offhook.runs.tables import Run
 from offhook.voice.ports import CallResult
@@ -26,6 +26,7 @@ class Ending:
     usage: dict[str, Any]
     latency: dict[str, Any]
     ended_at: datetime
+    has_opted_out: bool = False
 
 
 def final_status(result: CallResult) -> str:
@@ -62,4 +63,6 @@ async def store(session: AsyncSession, organization_id: int, run_id: int, ending
     if run is not None:
         run.cost_cents = await costs.store(session, organization_id, run_id, run.usage)
         await event_store.notify(session, [run_id])
+        if ending.has_opted_out:
+            await service.put_on_do_not_call_list(session, run)
     return run

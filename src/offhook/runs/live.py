@@ -218,6 +218,7 @@ class LiveRuns:
             usage=tally.usage,
             latency=tally.latency(),
             ended_at=self._root.clock.now(),
+            has_opted_out=tally.has_opted_out,
         )
 
         async def store() -> Run | None:

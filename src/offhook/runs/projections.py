@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from offhook.runs.opting_out import DO_NOT_CALL_REQUESTED
 from offhook.voice.events import (
     AGENT_SAID,
     CALLER_SAID,
@@ -54,6 +55,7 @@ class Tally:
     extracted: dict[str, Any] = field(default_factory=dict)
     usage: dict[str, Any] = field(default_factory=dict)
     last_at_s: float = 0.0
+    has_opted_out: bool = False
 
     def add(self, kind: str, at_s: float, data: Mapping[str, Any]) -> None:
         self.last_at_s = max(self.last_at_s, at_s)
@@ -69,6 +71,8 @@ class Tally:
                 self.extracted.update(values)
         elif kind == USAGE_COUNTED:
             self.usage = dict(data)
+        elif kind == DO_NOT_CALL_REQUESTED:
+            self.has_opted_out = True
 
     def latency(self) -> dict[str, Any]:
         """``{p50_ms, p95_ms, turns}``: caller stopped → first frame of the answer."""

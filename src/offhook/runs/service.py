@@ -7,6 +7,8 @@ from typing import Any, TypedDict, Unpack
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.kit.phone import is_e164
+from offhook.orgs import Caller, audit, do_not_call
 from offhook.runs import event_store, repository
 from offhook.runs.errors import RunNotFound, WorkflowHasNoStart
 from offhook.runs.event_store import NewEvent
@@ -154,3 +156,16 @@ async def _log(session: AsyncSession, run_id: int, kind: str, at_ms: int, data: 
 def seconds_between(start: datetime, end: datetime) -> Decimal:
     """Seconds as the column ``duration`` holds them; never negative."""
     return Decimal(f"{max(0.0, (end - start).total_seconds()):.3f}")
+
+
+async def put_on_do_not_call_list(session: AsyncSession, run: Run) -> None:
+    """The far end of this run asked for it. A conversation without a phone number changes nothing. Idempotent."""
+    wanted = run.caller_number if run.direction == "inbound" else run.called_number
+    number = wanted or run.phone_number
+    if number is None or not is_e164(number):
+        return
+    origin = do_not_call.Origin(do_not_call.CALL, "The caller asked for it on a call.", run_id=run.id)
+    for entry in await do_not_call.add(session, run.organization_id, [number], origin):
+        nobody = Caller(run.organization_id, user_id=None, key_id=None, role="member", is_superuser=False)
+        data = {"source": entry.source, "run_id": run.id}
+        await audit(session, nobody, "do_not_call.added", f"do_not_call:{entry.id}", data)

@@ -105,6 +105,8 @@ class Sweeper:
         data = event_store.encode({"end_reason": run.end_reason})
         event = NewEvent(run.id, RUN_SWEPT, round(tally.last_at_s * 1000), data, self._clock.now())
         await event_store.append(session, [event])
+        if tally.has_opted_out:
+            await service.put_on_do_not_call_list(session, run)
 
     async def _end_lost(self, organization_id: int, run_id: int, now: datetime) -> bool:
         async with self._db.transaction() as session:

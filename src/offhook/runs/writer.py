@@ -11,9 +11,10 @@ import structlog
 from offhook.kit.db import Database
 from offhook.runs import event_store
 from offhook.runs.event_store import NewEvent
+from offhook.runs.opting_out import DO_NOT_CALL_REQUESTED, asks_not_to_be_called
 from offhook.runs.outage import DATABASE_ERRORS, is_refused
 from offhook.runs.projections import Tally
-from offhook.voice.events import CALL_ENDED, LIVE_ONLY, VoiceEvent
+from offhook.voice.events import CALL_ENDED, CALLER_SAID, LIVE_ONLY, VoiceEvent
 
 EVENTS_DROPPED: Final = "events_dropped"  # {count}: the database was away for so long that the memory was full
 _BATCH: Final = 2000
@@ -45,6 +46,10 @@ class RunEvents:
         self._last = max(datetime.now(UTC), self._last + timedelta(microseconds=1))
         at_ms = round(event.at_s * 1000)
         self._writer.add(NewEvent(self._run_id, event.type, at_ms, event_store.encode(event.data), self._last))
+        if event.type == CALLER_SAID and not self.tally.has_opted_out:
+            text = str(event.data.get("text") or "")
+            if asks_not_to_be_called(text):
+                self.emit(VoiceEvent(DO_NOT_CALL_REQUESTED, event.at_s, {"text": text}))
 
 
 class EventWriter:

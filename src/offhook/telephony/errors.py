@@ -33,6 +33,12 @@ class NumberMissing(Unprocessable):
     code = "phone_number_missing"
 
 
+class NumberOnDoNotCallList(Conflict):
+    """This number is on your do-not-call list: it is not dialled."""
+
+    code = "do_not_call"
+
+
 class RunNotDialable(Conflict):
     """This run has been started already, or was not made for a telephone call."""
 

@@ -7,6 +7,7 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.db import Database
+from offhook.orgs import do_not_call
 from offhook.runs import Run, media_tokens
 from offhook.runs import service as runs
 from offhook.runs.states import FINAL, INITIATED
@@ -14,6 +15,7 @@ from offhook.telephony.errors import (
     CarrierCannotDial,
     CarrierRefused,
     NumberMissing,
+    NumberOnDoNotCallList,
     PhoneNumberNotFound,
     RunNotDialable,
 )
@@ -116,6 +118,8 @@ class Outbound:
         to_number = order.to_number or (waiting.phone_number if waiting else None)
         if to_number is None:
             raise NumberMissing
+        if await do_not_call.is_listed(session, order.organization_id, [to_number]):
+            raise NumberOnDoNotCallList
         account = await account_for(
             session,
             order.organization_id,
