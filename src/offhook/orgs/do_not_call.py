@@ -92,7 +92,7 @@ async def remove(
 ) -> DoNotCallEntry:
     """Take a number off the list, by its entry or by itself (E.164); :class:`DoNotCallEntryNotFound` (404)."""
     which = DoNotCallEntry.id == entry_id if entry_id is not None else DoNotCallEntry.phone_number == number
-    removed = await session.scalar(
+    removed: DoNotCallEntry | None = await session.scalar(
         delete(DoNotCallEntry).where(DoNotCallEntry.organization_id == organization_id, which).returning(DoNotCallEntry)
     )
     if removed is None:
@@ -111,7 +111,7 @@ async def normalized(texts: Sequence[str]) -> list[str]:
 
 def _normalized(texts: Sequence[str]) -> list[str]:
     numbers: dict[str, None] = {}
-    problems = []
+    problems: list[dict[str, Any]] = []
     count = 0
     for index, text in enumerate(texts):
         try:
