@@ -39,6 +39,10 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
     def time(self) -> float:
         return self._virtual
 
+    def be_busy(self, seconds: float) -> None:
+        """Time passes inside a callback: everything that is due meanwhile is late."""
+        self._virtual += seconds
+
     def advance(self, seconds: float) -> None:
         # exactly to the next timer: adding a rounded timeout could stop a hair before it and spin
         scheduled = [handle for handle in self._scheduled if not handle.cancelled()]  # type: ignore[attr-defined]

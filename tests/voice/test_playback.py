@@ -2,10 +2,10 @@
 
 import asyncio
 from collections.abc import Coroutine
-from typing import Any
+from typing import Any, cast
 
 from offhook.voice.playback import LEAD_FRAMES, Playback
-from tests.fakes.clock import run_virtual
+from tests.fakes.clock import VirtualTimeLoop, run_virtual
 from tests.fakes.voice import KeptLeg
 
 SECOND = b"\x10" * 8000
@@ -37,6 +37,58 @@ def test_frames_leave_every_20_ms_after_the_lead() -> None:
     times = [at for at, _ in leg.frames]
     gaps = [round(b - a, 3) for a, b in zip(times[LEAD_FRAMES:], times[LEAD_FRAMES + 1 :], strict=False)]
     assert set(gaps) == {0.02}
+
+
+def test_a_call_that_joins_between_two_beats_gets_one_frame_a_beat() -> None:
+    async def talk(playback: Playback) -> None:
+        loop = asyncio.get_running_loop()
+        other = Playback(KeptLeg(), None, loop.time())
+        other.push(other.begin("somebody else's answer"), SECOND * 3)
+        await asyncio.sleep(0.507)  # the beat goes on at its own phase
+        playback.push(playback.begin("a second"), SECOND)
+        await asyncio.sleep(1.2)
+
+    times = [at for at, _ in on_a_line(talk).frames]
+    gaps = [b - a for a, b in zip(times, times[1:], strict=False)]
+    assert max(gaps) <= 0.0201
+    assert [round(gap, 3) for gap in gaps[LEAD_FRAMES:]] == [0.02] * (50 - LEAD_FRAMES - 1)
+
+
+def test_a_loop_that_is_a_little_late_sends_one_frame_a_beat_all_the_same() -> None:
+    late_by = [0.0, 0.001, 0.0, 0.003, 0.0005, 0.0, 0.004]
+
+    async def talk(playback: Playback) -> None:
+        loop = cast(VirtualTimeLoop, asyncio.get_running_loop())
+        began = loop.time()
+        other = Playback(KeptLeg(), None, began)
+        other.push(other.begin("somebody else's answer"), SECOND * 3)
+        for beat in range(1, 90):
+            loop.call_at(began + beat * 0.02 - 1e-6, loop.be_busy, late_by[beat % len(late_by)])
+        # half a millisecond after a beat: each later beat is now before and now after the edge of a frame of ours
+        await asyncio.sleep(0.5055)
+        playback.push(playback.begin("a second"), SECOND)
+        await asyncio.sleep(1.2)
+
+    times = [at for at, _ in on_a_line(talk).frames]
+    gaps = [b - a for a, b in zip(times, times[1:], strict=False)]
+    assert len(times) == 50
+    assert max(gaps) <= 0.02 + max(late_by) + 1e-5
+    assert min(gaps[LEAD_FRAMES:]) >= 0.02 - max(late_by) - 1e-5
+
+
+def test_after_a_blocked_loop_what_was_missed_is_made_up_for_at_once() -> None:
+    async def talk(playback: Playback) -> None:
+        loop = cast(VirtualTimeLoop, asyncio.get_running_loop())
+        playback.push(playback.begin("a second"), SECOND)
+        loop.call_later(0.2, loop.be_busy, 0.13)
+        await asyncio.sleep(1.2)
+
+    times = [at for at, _ in on_a_line(talk).frames]
+    assert len(times) == 50
+    began = times[0]
+    behind = [at - began - index * 0.02 for index, at in enumerate(times)]
+    # the far end, which plays the first frame as it comes, waits for none of those after the hole
+    assert behind[-1] <= -0.02 * (LEAD_FRAMES - 1) + 1e-6
 
 
 def test_waiting_until_it_was_played_takes_as_long_as_the_audio() -> None:

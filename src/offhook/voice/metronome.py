@@ -8,8 +8,8 @@ from offhook.kit.audio import FRAME_S
 
 
 class Player(Protocol):
-    def tick(self, now: float) -> bool:
-        """Send what is due; return False when there is nothing left to send."""
+    def tick(self, beat: float) -> bool:
+        """Send what is due at the beat of this loop time; return False when there is nothing left to send."""
         ...
 
 
@@ -43,12 +43,13 @@ class Metronome:
 
     def _beat(self) -> None:
         now = self._loop.time()
+        # absolute beats, so that lateness never adds up; those that were missed altogether are made up for by this one
+        beat = self._next + max(0.0, (now - self._next) // FRAME_S) * FRAME_S
         for player in list(self._players):
-            if not player.tick(now):
+            if not player.tick(beat):
                 self._players.pop(player, None)
         if not self._players:
             self._timer = None
             return
-        # absolute beats, so that lateness never adds up; beats that were missed altogether are skipped
-        self._next = max(self._next + FRAME_S, now + FRAME_S / 4)
+        self._next = beat + FRAME_S
         self._timer = self._loop.call_at(self._next, self._beat)

@@ -56,6 +56,7 @@ class Playback:
         self._frame = leg.codec.frame_bytes
         self.bytes_per_s = self._frame / FRAME_S
         self._epoch = 0.0
+        self._first_beat: float | None = None
         self._frames_since_epoch = 0
         self._is_running = False
         self._audible_until = 0.0
@@ -96,8 +97,9 @@ class Playback:
             # Still audible from before: go on seamlessly. Otherwise a new epoch begins, with the lead at once.
             if now > self._audible_until:
                 self._epoch = now
+                self._first_beat = None
                 self._frames_since_epoch = 0
-            self.tick(now)
+            self._send_until(self._due(now))
             if self._is_running:
                 self._metronome.add(self)
 
@@ -118,9 +120,24 @@ class Playback:
             self._leg.send_mark(f"s{self._marks_sent}")
         self._changed.set()
 
-    def tick(self, now: float) -> bool:
-        """Send the frames that are due by ``now``; False when nothing is left (:class:`Metronome` forgets us)."""
-        due = int((now - self._epoch) / FRAME_S + 1e-6) + LEAD_FRAMES
+    def tick(self, beat: float) -> bool:
+        """Send the frames that are due at this beat; False when nothing is left (:class:`Metronome` forgets us)."""
+        if self._first_beat is None:
+            self._first_beat = beat
+        return self._send_until(self._due(beat))
+
+    def _due(self, at: float) -> int:
+        """Frames since the epoch that may have left by ``at``: the lead at once, then exactly one a beat.
+
+        Counted in beats and not in time since the epoch, which would fall on both sides of a frame's edge as the loop
+        is late by a little more or less: no frame on one beat, two on the next.
+        """
+        if self._first_beat is None:
+            return LEAD_FRAMES
+        return LEAD_FRAMES + 1 + int((at - self._first_beat) / FRAME_S + 0.01)
+
+    def _send_until(self, due: int) -> bool:
+        now = self._loop.time()
         while self._frames_since_epoch < due:
             if not self._ready():
                 self._is_running = False
