@@ -1,6 +1,7 @@
 """Pacing, marks and what was heard, on virtual time."""
 
 import asyncio
+import itertools
 from collections.abc import Coroutine
 from typing import Any, cast
 
@@ -49,7 +50,7 @@ def test_a_call_that_joins_between_two_beats_gets_one_frame_a_beat() -> None:
         await asyncio.sleep(1.2)
 
     times = [at for at, _ in on_a_line(talk).frames]
-    gaps = [b - a for a, b in zip(times, times[1:], strict=False)]
+    gaps = [b - a for a, b in itertools.pairwise(times)]
     assert max(gaps) <= 0.0201
     assert [round(gap, 3) for gap in gaps[LEAD_FRAMES:]] == [0.02] * (50 - LEAD_FRAMES - 1)
 
@@ -70,7 +71,7 @@ def test_a_loop_that_is_a_little_late_sends_one_frame_a_beat_all_the_same() -> N
         await asyncio.sleep(1.2)
 
     times = [at for at, _ in on_a_line(talk).frames]
-    gaps = [b - a for a, b in zip(times, times[1:], strict=False)]
+    gaps = [b - a for a, b in itertools.pairwise(times)]
     assert len(times) == 50
     assert max(gaps) <= 0.02 + max(late_by) + 1e-5
     assert min(gaps[LEAD_FRAMES:]) >= 0.02 - max(late_by) - 1e-5
