@@ -28,14 +28,20 @@ class Settings(BaseSettings):
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["text", "json"] = "text"
 
-    llm_provider: Literal["builtin", "openai"] = "builtin"
-    llm_model: str = "builtin"
+    llm_provider: str = "builtin"
+    llm_model: str | None = None
     llm_base_url: str | None = None
     llm_api_key: SecretStr | None = None
     llm_temperature: float = Field(default=0.3, ge=0, le=2)
-    tts_provider: Literal["builtin"] = "builtin"
-    tts_voice: str = "en-us"
-    stt_provider: Literal["builtin"] = "builtin"
+    tts_provider: str = "builtin"
+    tts_model: str | None = None
+    tts_voice: str | None = None
+    tts_base_url: str | None = None
+    tts_api_key: SecretStr | None = None
+    stt_provider: str = "builtin"
+    stt_model: str | None = None
+    stt_base_url: str | None = None
+    stt_api_key: SecretStr | None = None
     stt_processes: int = Field(default=1, ge=1, le=64)
     language: str = "en-US"
 

@@ -57,6 +57,9 @@ class ScriptedModels:
             stt=(ScriptedStt(self.hearing),),
         )
 
+    async def for_organization(self, organization_id: int, configurations: Mapping[str, Any]) -> CallModels:
+        return self.for_call(configurations)
+
     async def close(self) -> None:
         return None
 

@@ -26,6 +26,9 @@ class FixedModels:
             raise self.fails_with
         return CallModels(llm=(self.llm,), tts=(self.tts,), stt=(self.stt,))
 
+    async def for_organization(self, organization_id: int, configurations: Mapping[str, Any]) -> CallModels:
+        return self.for_call(configurations)
+
     async def close(self) -> None:
         pass
 

@@ -141,7 +141,7 @@ class Chats:
         source = self._root.get(ModelSource)  # type: ignore[type-abstract]
         return TextSession(
             agent=agent,
-            models=source.for_call(version.configurations),
+            models=await source.for_organization(run.organization_id, version.configurations),
             sink=sink,
             state=snapshot,
             elapsed_s=max(0.0, (now - (run.answered_at or now)).total_seconds()),

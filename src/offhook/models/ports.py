@@ -218,5 +218,9 @@ class ModelSource(Protocol):
     """Chooses the models of a call; the process's registry implements it and is found at the root under this port."""
 
     def for_call(self, configurations: Mapping[str, Any]) -> CallModels:
-        """By a workflow's ``configurations`` (``models`` overrides what the installation has set)."""
+        """By a workflow's ``configurations`` (``models`` overrides what the installation has set); no organisation."""
+        ...
+
+    async def for_organization(self, organization_id: int, configurations: Mapping[str, Any]) -> CallModels:
+        """The same over what the organisation has configured, with its keys. UnknownModel (422)."""
         ...

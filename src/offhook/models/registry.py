@@ -1,111 +1,120 @@
-"""Which models a call uses: the workflow's choice over the settings', with the offline ones as the last resort."""
+"""Which models a call uses: choices become ports, shared by all calls, with the offline ones as the last resort."""
 
+import asyncio
+from collections import OrderedDict
 from collections.abc import Mapping
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, Final, cast
 
-from offhook.models.errors import UnknownModel
+from offhook.models.catalogue import Catalogue
+from offhook.models.choices import Chooser
 from offhook.models.ports import CallModels, Llm, Stt, Tts
-from offhook.models.providers.builtin.llm import BuiltinLlm
-from offhook.models.providers.builtin.speech_program import SpeechProgram
-from offhook.models.providers.builtin.stt import BuiltinStt
-from offhook.models.providers.builtin.tts import DEFAULT_VOICE, BuiltinTts, is_voice
-from offhook.models.providers.openai_compatible.endpoints import close_endpoints
-from offhook.models.providers.openai_compatible.llm import OpenAiCompatibleLlm
+from offhook.models.vendors import AnyVendor, Choice, Kind, VendorParts
 from offhook.settings import Settings
 
-LLM_PROVIDERS: Final = ("builtin", "openai")
-TTS_PROVIDERS: Final = ("builtin",)
-STT_PROVIDERS: Final = ("builtin",)
+# Ports hold no connection of their own; a process with more choices than this builds some of them again.
+MAX_PORTS: Final = 500
+BUILTIN: Final = "builtin"
+
+
+@dataclass(frozen=True, slots=True)
+class VendorStatus:
+    """One vendor in this process: ``ports`` is how many different choices of it are in use or were lately."""
+
+    kind: Kind
+    provider: str
+    title: str
+    needs_key: bool
+    ports: int
 
 
 class ModelRegistry:
-    """One instance of each model a process. Nothing is started before the first call (or :meth:`warm`)."""
+    """One port for each different choice a process. Nothing is started before the first call (or :meth:`warm`)."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._speech = SpeechProgram()
-        self._builtin_llm = BuiltinLlm()
-        self._builtin_stt = BuiltinStt(self._speech, processes=settings.stt_processes)
-        self._voices: dict[tuple[str, float], BuiltinTts] = {}
-        self._llms: dict[tuple[str, float], OpenAiCompatibleLlm] = {}
+    def __init__(self, settings: Settings, catalogue: Catalogue | None = None) -> None:
+        self.catalogue = catalogue or Catalogue.of(VendorParts(settings))
+        self.chooser = Chooser(self.catalogue, settings)
+        self._ports: OrderedDict[Choice, Llm | Tts | Stt] = OrderedDict()
 
-    def for_call(self, configurations: Mapping[str, Any]) -> CallModels:
+    def for_call(self, configurations: Mapping[str, Any], organization: Mapping[str, Any] | None = None) -> CallModels:
         """The models of one call; UnknownModel (422) names what is allowed.
 
-        ``configurations["models"]`` may hold ``{llm: {provider, model, temperature}, tts: {provider, voice_id, speed},
-        stt: {provider, language}}``; addresses and keys come from the settings only.
+        ``configurations["models"]`` is the workflow's own choice, ``organization`` that of its organisation with keys,
+        both in the shape ``{llm, tts, stt, fallbacks}`` (see ``choices.py``).
         """
-        chosen = _part(configurations, "models")
-        return CallModels(
-            llm=self._llm(_part(chosen, "llm")),
-            tts=(self._tts(_part(chosen, "tts")),),
-            stt=(self._stt(_part(chosen, "stt")),),
-            language=str(_part(chosen, "stt").get("language") or self._settings.language),
+        workflow = configurations.get("models")
+        chosen = self.chooser.choose(organization or {}, workflow if isinstance(workflow, Mapping) else {})
+        llm, tts, stt = (
+            tuple(self.port(choice) for choice in self._with_offline(chosen.by_kind[kind], kind))
+            for kind in ("llm", "tts", "stt")
         )
+        return CallModels(
+            llm=cast(tuple[Llm, ...], llm),
+            tts=cast(tuple[Tts, ...], tts),
+            stt=cast(tuple[Stt, ...], stt),
+            language=chosen.language,
+        )
+
+    async def for_organization(self, organization_id: int, configurations: Mapping[str, Any]) -> CallModels:
+        """The models of a call of this organisation."""
+        return self.for_call(configurations)
+
+    def port(self, choice: Choice) -> Llm | Tts | Stt:
+        """The port of a choice, built when it is not there."""
+        port = self._ports.get(choice)
+        if port is None:
+            port = self._ports[choice] = self.catalogue.find(choice.kind, choice.provider).build(choice)
+            while len(self._ports) > MAX_PORTS:
+                self._ports.popitem(last=False)
+        self._ports.move_to_end(choice)
+        return port
 
     def effective(self) -> dict[str, dict[str, str]]:
         """What a call uses that chooses nothing itself."""
-        settings = self._settings
+        chosen = self.chooser.choose({}, {})
+        llm, tts, stt = (chosen.by_kind[kind][0] for kind in ("llm", "tts", "stt"))
         return {
-            "llm": {"provider": settings.llm_provider, "model": settings.llm_model},
-            "tts": {"provider": settings.tts_provider, "voice_id": settings.tts_voice},
-            "stt": {"provider": settings.stt_provider, "language": settings.language},
+            "llm": {"provider": llm.provider, "model": llm.model},
+            "tts": {"provider": tts.provider, "model": tts.model, "voice_id": tts.voice_id},
+            "stt": {"provider": stt.provider, "model": stt.model, "language": stt.language},
         }
 
-    def _llm(self, choice: Mapping[str, Any]) -> tuple[Llm, ...]:
-        provider = _provider(choice, self._settings.llm_provider, LLM_PROVIDERS, "llm")
-        if provider == "builtin":
-            return (self._builtin_llm,)
-        model = choice.get("model") or self._settings.llm_model
-        temperature = choice.get("temperature", self._settings.llm_temperature)
-        if not isinstance(model, str) or isinstance(temperature, bool) or not isinstance(temperature, int | float):
-            raise UnknownModel("models.llm needs a model (text) and a temperature (number).")
-        key = (model, float(temperature))
-        if key not in self._llms:
-            secret = self._settings.llm_api_key
-            self._llms[key] = OpenAiCompatibleLlm(
-                model=model,
-                base_url=self._settings.llm_base_url,
-                api_key=secret.get_secret_value() if secret else "",
-                temperature=float(temperature),
-            )
-        return (self._llms[key], self._builtin_llm)
-
-    def _tts(self, choice: Mapping[str, Any]) -> Tts:
-        _provider(choice, self._settings.tts_provider, TTS_PROVIDERS, "tts")
-        voice = choice.get("voice_id") or self._settings.tts_voice or DEFAULT_VOICE
-        speed = choice.get("speed", 1.0)
-        if not isinstance(voice, str) or not is_voice(voice):
-            raise UnknownModel(f"models.tts.voice_id {voice!r} is not an espeak-ng voice such as en-us or en-gb+f3.")
-        if isinstance(speed, bool) or not isinstance(speed, int | float) or not 0.5 <= speed <= 2:
-            raise UnknownModel("models.tts.speed is a number from 0.5 to 2.")
-        key = (voice, float(speed))
-        if key not in self._voices:
-            self._voices[key] = BuiltinTts(self._speech, voice=voice, speed=float(speed))
-        return self._voices[key]
-
-    def _stt(self, choice: Mapping[str, Any]) -> Stt:
-        _provider(choice, self._settings.stt_provider, STT_PROVIDERS, "stt")
-        return self._builtin_stt
+    def status(self) -> list[VendorStatus]:
+        """Every vendor and whether calls of this process use it."""
+        built = [(choice.kind, choice.provider) for choice in self._ports]
+        return [
+            VendorStatus(v.kind, v.provider, v.title, v.needs_key, built.count((v.kind, v.provider)))
+            for v in self.catalogue.all()
+        ]
 
     async def warm(self) -> None:
         """Start what calls will need, so that the first one does not wait for it."""
-        await self._speech.start()
-        await self._builtin_stt.warm()
+        used = {(choice.kind, choice.provider) for choices in self._installed() for choice in choices}
+        await asyncio.gather(*(v.warm() for v in self.catalogue.all() if (v.kind, v.provider) in used))
 
     async def close(self) -> None:
-        await self._builtin_stt.close()
-        await self._speech.close()
-        await close_endpoints()
+        self._ports.clear()
+        for vendor in reversed(self.catalogue.all()):
+            await vendor.close()
 
+    def _installed(self) -> list[list[Choice]]:
+        chosen = self.chooser.choose({}, {})
+        return [self._with_offline(choices, kind) for kind, choices in chosen.by_kind.items()]
 
-def _part(value: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    part = value.get(name)
-    return part if isinstance(part, Mapping) else {}
+    def _with_offline(self, choices: Any, kind: Kind) -> list[Choice]:
+        """The choices and, behind them, what works without any vendor: a caller never hears nothing."""
+        listed = list(choices)
+        if any(choice.provider == BUILTIN for choice in listed):
+            return listed
+        offline = self._offline(self.catalogue.find(kind, BUILTIN), listed[0])
+        return listed if offline is None else [*listed, offline]
 
-
-def _provider(choice: Mapping[str, Any], default: str, allowed: tuple[str, ...], kind: str) -> str:
-    provider = choice.get("provider") or default
-    if provider not in allowed:
-        raise UnknownModel(f"models.{kind}.provider is {provider!r}; allowed: {', '.join(allowed)}.")
-    return str(provider)
+    def _offline(self, vendor: AnyVendor, first: Choice) -> Choice | None:
+        voice = ""
+        if vendor.kind == "stt" and not first.language.lower().startswith("en"):
+            return None
+        if vendor.kind == "tts":
+            wanted = first.language.lower()
+            voices = [voice.id for voice in vendor.voices if wanted.startswith(tuple(voice.languages))]
+            voice = voices[0] if voices else wanted.partition("-")[0]
+        return Choice(vendor.kind, vendor.provider, vendor.models[0].id, voice_id=voice, language=first.language)

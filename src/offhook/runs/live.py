@@ -181,7 +181,7 @@ class LiveRuns:
             context=call_context(run, version),
         )
         source = self._root.get(ModelSource)  # type: ignore[type-abstract]
-        models = source.for_call(version.configurations)
+        models = await source.for_organization(run.organization_id, version.configurations)
         recorder = await self._recorder(run, leg.codec, sink)
         try:
             session = CallSession(agent=agent, leg=leg, models=models, sink=sink, vad=vad, recorder=recorder)

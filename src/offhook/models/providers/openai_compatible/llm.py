@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from offhook.models.ports import LlmEvent, LlmRequest, LlmUsage, ModelRef, TextDelta, ToolCalled
+from offhook.models.ports import LlmEvent, LlmRequest, LlmUsage, ModelError, ModelRef, TextDelta, ToolCalled
 from offhook.models.providers.openai_compatible import errors
 from offhook.models.providers.openai_compatible.endpoints import Endpoint, endpoint_for
 from offhook.models.providers.openai_compatible.wire import ToolCallParts, body_of, refused_part, without
@@ -62,6 +62,7 @@ class OpenAiCompatibleLlm:
         temperature: float,
         provider: str = "openai",
         timeouts: Timeouts | None = None,
+        max_tokens: int | None = None,
     ) -> None:
         self._model = model
         self._base_url = base_url
@@ -69,6 +70,7 @@ class OpenAiCompatibleLlm:
         self._temperature = temperature
         self._provider = provider
         self._timeouts = timeouts or Timeouts()
+        self._max_tokens = max_tokens
 
     @property
     def ref(self) -> ModelRef:
@@ -77,6 +79,18 @@ class OpenAiCompatibleLlm:
     async def warm_up(self) -> None:
         """Load the SDK and make the client before the first caller needs them."""
         await self._endpoint()
+
+    async def check(self) -> None:
+        """Whether the key works and the model is there, by the list of models, which costs nothing. ModelError."""
+        endpoint = await self._endpoint()
+        limit = self._timeouts.first_token_s
+        async with _vendor("list of models", limit):
+            listed = [model.id async for model in await cast(Any, endpoint.client.models).list()]
+        if listed and self._model not in listed:
+            known = ", ".join(sorted(listed)[:20])
+            raise ModelError(
+                "llm_not_found", f"The server has no model {self._model!r}; it has: {known}.", retryable=False
+            )
 
     async def stream(self, request: LlmRequest) -> AsyncIterator[LlmEvent]:
         endpoint = await self._endpoint()
@@ -115,6 +129,8 @@ class OpenAiCompatibleLlm:
         """Send the request, without what the server turns out to refuse."""
         import openai  # noqa: PLC0415 - takes 0.7 s to load; the endpoint has loaded it in a thread
 
+        if request.max_tokens is None and self._max_tokens is not None:
+            request = replace(request, max_tokens=self._max_tokens)
         body = body_of(request, model=self._model, temperature=self._temperature)
         refused = set(endpoint.refused.get(self._model, ()))
         while True:

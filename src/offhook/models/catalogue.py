@@ -1,0 +1,43 @@
+"""Every vendor that there is: a folder in ``providers`` and its line here."""
+
+from collections.abc import Iterable
+from importlib import import_module
+from typing import Final
+
+from offhook.models.errors import UnknownModel
+from offhook.models.vendors import AnyVendor, Kind, VendorParts
+
+# The order is that of lists in answers. A folder's ``vendors(parts)`` may offer several kinds and names.
+FOLDERS: Final = (
+    "builtin",
+    "openai_compatible",
+)
+
+
+class Catalogue:
+    """The vendors of one process, by kind and name."""
+
+    def __init__(self, vendors: Iterable[AnyVendor]) -> None:
+        self._vendors: dict[tuple[Kind, str], AnyVendor] = {}
+        for vendor in vendors:
+            key = (vendor.kind, vendor.provider)
+            if key in self._vendors:
+                raise ValueError(f"two vendors are {vendor.kind} {vendor.provider}")
+            self._vendors[key] = vendor
+
+    @classmethod
+    def of(cls, parts: VendorParts) -> "Catalogue":
+        """All vendors; their SDKs are not loaded."""
+        modules = [import_module(f"offhook.models.providers.{folder}") for folder in FOLDERS]
+        return cls(vendor for module in modules for vendor in module.vendors(parts))
+
+    def all(self, kind: Kind | None = None) -> list[AnyVendor]:
+        return [vendor for vendor in self._vendors.values() if kind in (None, vendor.kind)]
+
+    def find(self, kind: Kind, provider: object) -> AnyVendor:
+        """UnknownModel (422) names the allowed ones."""
+        vendor = self._vendors.get((kind, provider)) if isinstance(provider, str) else None
+        if vendor is None:
+            allowed = ", ".join(other.provider for other in self.all(kind))
+            raise UnknownModel(f"models.{kind}.provider is {provider!r:.80}; allowed: {allowed}.")
+        return vendor
