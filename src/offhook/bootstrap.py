@@ -13,9 +13,10 @@ from offhook import browser, chat, models, orgs, runs, telephony, workflows
 from offhook.jobs.queue import prune
 from offhook.jobs.registry import JobRegistry
 from offhook.kit.db import Base, Database
+from offhook.kit.egress import EgressClient, EgressPolicy
 from offhook.kit.storage import Storage
 from offhook.root import Root
-from offhook.settings import Settings
+from offhook.settings import Settings, SettingsError
 
 # Lower domains first: an upper one may ask the root for their services.
 DOMAINS = (orgs, workflows, models, runs, telephony, browser, chat)
@@ -33,18 +34,31 @@ METADATA: MetaData = Base.metadata
 PRUNE_EVERY_S = 3600.0
 
 
-def build_root(settings: Settings, database_url: str) -> Root:
-    """Build the parts and let every domain add its own. ``database_url`` is ``postgresql+asyncpg://…``; no I/O."""
+def build_root(settings: Settings, database_url: str, egress: EgressClient | None = None) -> Root:
+    """Build the parts and let every domain add its own. ``database_url`` is ``postgresql+asyncpg://…``; no I/O.
+
+    ``egress`` replaces the client for addresses that users type in (a test's, with its own resolver).
+    """
     root = Root(
         settings=settings,
         db=Database(database_url),
         storage=Storage(settings.data_dir / "files"),
         jobs=JobRegistry(),
     )
+    egress = egress or _egress(settings)
+    root.provide(EgressClient, egress)
+    root.on_stop.append(egress.aclose)
     root.jobs.add("jobs.prune", partial(prune, root.db), every_s=PRUNE_EVERY_S)
     for domain in DOMAINS:
         domain.register(root)
     return root
+
+
+def _egress(settings: Settings) -> EgressClient:
+    try:
+        return EgressClient(EgressPolicy.parse(settings.egress_allow))
+    except ValueError as error:
+        raise SettingsError(f"OFFHOOK_EGRESS_ALLOW: {error}.") from None
 
 
 async def stop(root: Root) -> None:

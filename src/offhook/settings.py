@@ -49,6 +49,9 @@ class Settings(BaseSettings):
     max_calls_per_process: int = Field(default=120, ge=1)
     run_lease_s: float = Field(default=10.0, ge=2)
     sweep_interval_s: float = Field(default=5.0, ge=0.2)
+    # Names (``crm.internal``, ``localhost:11434``) and networks that tools, webhooks and models may call though they are
+    # not public, with commas between.
+    egress_allow: str = ""
     max_socket_message_bytes: int = Field(default=65536, ge=4096)
 
     @classmethod

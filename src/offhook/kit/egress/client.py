@@ -1,0 +1,223 @@
+"""One bounded request to an address that somebody typed in."""
+
+import asyncio
+import json
+import time
+import zlib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import httpx2
+
+from offhook.kit.egress.errors import (
+    AnswerTooLarge,
+    AnswerUnreadable,
+    EgressError,
+    EgressTimeout,
+    HeaderInvalid,
+    RedirectRefused,
+    UrlInvalid,
+)
+from offhook.kit.egress.headers import checked_headers
+from offhook.kit.egress.policy import EgressPolicy, Target
+from offhook.kit.egress.transport import Guard, GuardedTransport, Resolver, SystemResolver
+
+DEFAULT_TIMEOUT_S: Final = 10.0
+DEFAULT_MAX_BYTES: Final = 1_000_000
+DEFAULT_MAX_REDIRECTS: Final = 3
+_REDIRECTS: Final = {301, 302, 303, 307, 308}
+_BODY_HEADERS: Final = {"content-type", "content-length", "content-encoding"}
+# What still goes along when a redirect leads to another origin: nothing that could be a secret.
+_HARMLESS: Final = {"accept", "accept-language", "user-agent", *_BODY_HEADERS}
+_USER_AGENT: Final = "Offhook"
+
+
+@dataclass(frozen=True, slots=True)
+class EgressAnswer:
+    """A whole answer. ``content`` is decompressed and within the limit; ``url`` is where it came from at last."""
+
+    status: int
+    headers: httpx2.Headers
+    content: bytes
+    url: str
+    elapsed_ms: int
+
+    @property
+    def is_success(self) -> bool:
+        return 200 <= self.status < 300
+
+    @property
+    def media_type(self) -> str:
+        """``application/json`` of ``application/json; charset=utf-8``; empty when not said."""
+        return str(self.headers.get("content-type", "")).partition(";")[0].strip().lower()
+
+    @property
+    def text(self) -> str:
+        """The content as text; bytes that are none become replacement characters."""
+        return self.content.decode("utf-8", "replace")
+
+    def json(self) -> Any:
+        """The parsed content; raises :class:`AnswerUnreadable`."""
+        try:
+            return json.loads(self.content)
+        except (ValueError, RecursionError) as error:
+            raise AnswerUnreadable("The other server's answer is not JSON.") from error
+
+
+class EgressClient:
+    """Calls addresses that users typed in. One per process: ``root.get(EgressClient)``.
+
+    Nothing but http and https to public addresses, and what ``OFFHOOK_EGRESS_ALLOW`` names. The name is looked up once
+    for each connection and the connection is made to the address that was checked; redirects are followed by hand and
+    checked like the first address. No cookies, no proxies of the environment, no retries.
+    """
+
+    def __init__(self, policy: EgressPolicy | None = None, resolver: Resolver | None = None) -> None:
+        self._guard = Guard(policy or EgressPolicy(), resolver or SystemResolver())
+        self._transport = GuardedTransport(self._guard)
+
+    async def request(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        content: bytes | None = None,
+        timeout_s: float = DEFAULT_TIMEOUT_S,
+        max_bytes: int = DEFAULT_MAX_BYTES,
+        max_redirects: int = DEFAULT_MAX_REDIRECTS,
+        media_types: Collection[str] | None = None,
+    ) -> EgressAnswer:
+        """Send one request and read the whole answer, whatever its status.
+
+        ``timeout_s`` bounds everything together: name, connection, redirects, last byte. ``max_bytes`` bounds the
+        decompressed content. ``max_redirects`` 0 returns a redirect as the answer. ``media_types`` are those whose
+        content is read (``application/json``, ``text/*``); an answer without content is always taken. Raises
+        subclasses of EgressError; ``error.retryable`` says whether another attempt makes sense.
+        """
+        started = time.monotonic()
+        request = self._request(method, url, headers or {}, content)
+        try:
+            async with asyncio.timeout(timeout_s):
+                return await self._follow(request, started, max_bytes, max_redirects, media_types)
+        except (TimeoutError, httpx2.TimeoutException):
+            raise EgressTimeout(f"The other server did not answer within {timeout_s:g} s.") from None
+        except httpx2.LocalProtocolError as error:
+            raise HeaderInvalid(f"The request cannot be sent: {error}") from error
+        except httpx2.RemoteProtocolError as error:
+            raise AnswerUnreadable(f"The other server's answer is not HTTP: {error}") from error
+        except httpx2.TransportError as error:
+            raise EgressError(f"The other server could not be reached: {error or type(error).__name__}") from error
+
+    async def check_url(self, url: str) -> None:
+        """Check an address as :meth:`request` would before it connects, name look-up included; raises the same errors."""
+        target = self._guard.policy.read(url)
+        try:
+            async with asyncio.timeout(DEFAULT_TIMEOUT_S):
+                await self._guard.addresses(target.host, target.port)
+        except TimeoutError:
+            raise EgressTimeout(f"The name {target.host!r} could not be looked up in time.") from None
+
+    def read_url(self, url: str) -> Target:
+        """Check an address without looking its name up (for saving a form); raises UrlInvalid, AddressRefused."""
+        return self._guard.policy.read(url)
+
+    def vendor_client(self, timeout_s: float) -> httpx2.AsyncClient:
+        """A client of its own for an SDK that takes one; the same guard, no limit on size. Close it."""
+        return httpx2.AsyncClient(
+            transport=GuardedTransport(self._guard), timeout=timeout_s, trust_env=False, follow_redirects=False
+        )
+
+    async def aclose(self) -> None:
+        await self._transport.aclose()
+
+    def _request(self, method: str, url: str, headers: Mapping[str, str], content: bytes | None) -> httpx2.Request:
+        target = self._guard.policy.read(url)
+        sent = {"user-agent": _USER_AGENT, "accept": "*/*", **checked_headers(headers), "accept-encoding": "gzip"}
+        return httpx2.Request(method, target.url.copy_with(fragment=None), headers=sent, content=content)
+
+    async def _follow(
+        self,
+        request: httpx2.Request,
+        started: float,
+        max_bytes: int,
+        max_redirects: int,
+        media_types: Collection[str] | None,
+    ) -> EgressAnswer:
+        for left in range(max_redirects, -1, -1):
+            response = await self._transport.handle_async_request(request)
+            try:
+                if response.status_code in _REDIRECTS and "location" in response.headers and max_redirects:
+                    if not left:
+                        raise RedirectRefused(f"The other server redirects more than {max_redirects} times.")
+                    request = self._redirected(request, response)
+                    continue
+                content = await _content(response, max_bytes, media_types)
+            finally:
+                await response.aclose()
+            elapsed_ms = round((time.monotonic() - started) * 1000)
+            return EgressAnswer(response.status_code, response.headers, content, str(request.url), elapsed_ms)
+        raise RedirectRefused
+
+    def _redirected(self, request: httpx2.Request, response: httpx2.Response) -> httpx2.Request:
+        try:
+            url = str(request.url.join(response.headers["location"]))
+            target = self._guard.policy.read(url)
+        except (httpx2.InvalidURL, UrlInvalid, ValueError) as error:
+            raise RedirectRefused("The other server redirects to something that is not an address.") from error
+        if request.url.scheme == "https" and target.url.scheme == "http":
+            raise RedirectRefused("The other server redirects from https to http.")
+        method, keeps_body = request.method, True
+        if response.status_code == 303 or (response.status_code in {301, 302} and method == "POST"):
+            method, keeps_body = "HEAD" if method == "HEAD" else "GET", False
+        is_same = (request.url.scheme, request.url.raw_host, request.url.port) == (
+            target.url.scheme,
+            target.url.raw_host,
+            target.url.port,
+        )
+        headers = {
+            name: value
+            for name, value in request.headers.items()
+            if name not in {"host", "content-length"}
+            and (is_same or name in _HARMLESS)
+            and (keeps_body or name not in _BODY_HEADERS)
+        }
+        headers["accept-encoding"] = "gzip"
+        return httpx2.Request(
+            method,
+            target.url.copy_with(fragment=None),
+            headers=headers,
+            content=request.content if keeps_body else None,
+        )
+
+
+async def _content(response: httpx2.Response, max_bytes: int, media_types: Collection[str] | None) -> bytes:
+    too_large = AnswerTooLarge(f"The other server's answer is larger than {max_bytes} bytes.")
+    length = response.headers.get("content-length", "")
+    if length.isdecimal() and int(length) > max_bytes:
+        raise too_large
+    encoding = response.headers.get("content-encoding", "identity").strip().lower()
+    if encoding not in {"identity", "", "gzip", "x-gzip"}:
+        raise AnswerUnreadable(f"The other server's answer is encoded as {encoding[:40]!r}.")
+    # Decompressed by hand, because a library that is given 64 kB may give back 64 MB before it is asked again.
+    unzip = zlib.decompressobj(31) if "gzip" in encoding else None
+    content = bytearray()
+    async for part in response.stream:  # type: ignore[union-attr]
+        if not content and media_types is not None:
+            _check_media_type(response, media_types)
+        try:
+            content += unzip.decompress(part, max_bytes - len(content) + 1) if unzip else part
+        except zlib.error as error:
+            raise AnswerUnreadable("The other server's answer is damaged.") from error
+        if len(content) > max_bytes:
+            raise too_large
+    if unzip is not None and content and not unzip.eof:
+        raise AnswerUnreadable("The other server's answer ends early.")
+    return bytes(content)
+
+
+def _check_media_type(response: httpx2.Response, media_types: Collection[str]) -> None:
+    found = str(response.headers.get("content-type", "")).partition(";")[0].strip().lower()
+    if found not in media_types and f"{found.partition('/')[0]}/*" not in media_types:
+        raise AnswerUnreadable(f"The other server answers with {found[:80] or 'content of no type'}.")

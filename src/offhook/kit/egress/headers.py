@@ -1,0 +1,40 @@
+"""Headers that users may send: names and values that cannot become another header, and none that steer the connection."""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from offhook.kit.egress.errors import HeaderInvalid
+
+MAX_VALUE: Final = 8192
+_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}")
+_VALUE: Final = re.compile(r"[\x20-\x7e\x80-\uffff\t]*")
+_OURS: Final = {
+    "accept-encoding",
+    "connection",
+    "content-length",
+    "expect",
+    "host",
+    "keep-alive",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+}
+
+
+def check_header(name: str, value: str) -> None:
+    """Raises :class:`HeaderInvalid` for a name or value that must not be sent."""
+    if not _NAME.fullmatch(name):
+        raise HeaderInvalid(f"{name[:80]!r} is not a header's name.")
+    if name.lower() in _OURS or name.lower().startswith("proxy-"):
+        raise HeaderInvalid(f"The header {name!r} is set by the platform itself.")
+    if len(value) > MAX_VALUE or not _VALUE.fullmatch(value):
+        raise HeaderInvalid(f"The value of the header {name!r} has line breaks or control characters, or is too long.")
+
+
+def checked_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers with lower-case names and bare values; raises :class:`HeaderInvalid`."""
+    for name, value in headers.items():
+        check_header(name, value)
+    return {name.lower(): value.strip() for name, value in headers.items()}

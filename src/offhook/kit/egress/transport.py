@@ -1,0 +1,168 @@
+"""Connections that are made to the very address that was checked: the guard sits where the socket is opened."""
+
+import asyncio
+import socket
+import ssl
+from collections.abc import AsyncIterator, Iterable, Sequence
+from functools import cache, cached_property
+from ipaddress import ip_address
+from typing import Protocol, cast
+
+import httpcore2
+import httpx2
+
+from offhook.kit.egress.errors import AddressRefused, HostNotFound
+from offhook.kit.egress.policy import EgressPolicy, literal_address
+
+_MAX_ATTEMPTS = 3
+_ATTEMPT_S = 4.0
+
+
+class Resolver(Protocol):
+    """Looks names up."""
+
+    async def resolve(self, host: str, port: int) -> Sequence[str]:
+        """Addresses as text, best first; raises OSError when there are none."""
+        ...
+
+
+class SystemResolver:
+    """The machine's own resolver."""
+
+    async def resolve(self, host: str, port: int) -> Sequence[str]:
+        loop = asyncio.get_running_loop()
+        found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
+        return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+class Guard:
+    """Turns a host into the addresses that may be connected to."""
+
+    def __init__(self, policy: EgressPolicy, resolver: Resolver) -> None:
+        self.policy = policy
+        self._resolver = resolver
+
+    async def addresses(self, host: str, port: int) -> list[str]:
+        """Addresses of ``host``. One that is not permitted refuses the whole name: mixed answers are an attack.
+
+        Raises UrlInvalid, HostNotFound, AddressRefused.
+        """
+        host = host.lower().rstrip(".")
+        literal = literal_address(host)
+        try:
+            found = [str(literal)] if literal is not None else await self._resolver.resolve(host, port)
+            addresses = [ip_address(text) for text in found]
+        except (OSError, UnicodeError, ValueError):
+            raise HostNotFound(f"The name {host[:80]!r} is not known.") from None
+        if not addresses:
+            raise HostNotFound(f"The name {host[:80]!r} is not known.")
+        if not all(self.policy.permits(host, port, address) for address in addresses):
+            raise AddressRefused
+        return [str(address) for address in addresses]
+
+
+class _GuardedSockets(httpcore2.AsyncNetworkBackend):
+    """Resolves once, checks, and connects to what was checked. TLS and ``Host`` keep the name: they know no address."""
+
+    def __init__(self, guard: Guard) -> None:
+        self._guard = guard
+        self._sockets = httpcore2.AnyIOBackend()
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
+    ) -> httpcore2.AsyncNetworkStream:
+        addresses = (await self._guard.addresses(host, port))[:_MAX_ATTEMPTS]
+        for later, address in enumerate(addresses, 1 - len(addresses)):
+            limit = timeout if later == 0 else min(_ATTEMPT_S, timeout or _ATTEMPT_S)
+            try:
+                return await self._sockets.connect_tcp(address, port, limit, local_address, socket_options)
+            except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
+                if later == 0:
+                    raise
+        raise HostNotFound
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+
+class _Body(httpx2.AsyncByteStream):
+    def __init__(self, stream: AsyncIterator[bytes]) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        try:
+            async for part in self._stream:
+                yield part
+        except _FAILURES as error:
+            raise _translated(error) from error
+
+    async def aclose(self) -> None:
+        close = getattr(self._stream, "aclose", None)
+        if close is not None:
+            await close()
+
+
+_FAILURES = (httpcore2.TimeoutException, httpcore2.NetworkError, httpcore2.ProtocolError, httpcore2.UnsupportedProtocol)
+
+
+def _translated(error: Exception) -> httpx2.TransportError:
+    """The library's two layers name their errors alike."""
+    return cast(httpx2.TransportError, getattr(httpx2, type(error).__name__)(str(error)))
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    """Reading the trusted certificates takes 50 ms and 2 MB: once, and not before the first call."""
+    return httpx2.create_ssl_context()
+
+
+class GuardedTransport(httpx2.AsyncBaseTransport):
+    """An httpx2 transport for any client (a vendor's SDK, too). Ignores proxies of the environment.
+
+    Raises this package's errors for addresses, httpx2's for everything else.
+    """
+
+    def __init__(self, guard: Guard) -> None:
+        self._guard = guard
+
+    @cached_property
+    def _pool(self) -> httpcore2.AsyncConnectionPool:
+        return httpcore2.AsyncConnectionPool(
+            ssl_context=_certificates(),
+            # Far above what one process needs: one slow server must not take the connections of all others.
+            max_connections=2000,
+            max_keepalive_connections=50,
+            keepalive_expiry=15.0,
+            network_backend=_GuardedSockets(self._guard),
+        )
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        url = request.url
+        try:
+            answer = await self._pool.handle_async_request(
+                httpcore2.Request(
+                    method=request.method,
+                    url=httpcore2.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
+                    headers=request.headers.raw,
+                    content=cast(httpx2.AsyncByteStream, request.stream),
+                    extensions=request.extensions,
+                )
+            )
+        except _FAILURES as error:
+            raise _translated(error) from error
+        return httpx2.Response(
+            answer.status,
+            headers=answer.headers,
+            stream=_Body(cast(AsyncIterator[bytes], answer.stream)),
+            extensions=answer.extensions,
+            request=request,
+        )
+
+    async def aclose(self) -> None:
+        if "_pool" in self.__dict__:
+            await self._pool.aclose()
