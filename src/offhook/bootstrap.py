@@ -8,23 +8,25 @@ import offhook.jobs.tables
 import offhook.orgs.tables
 import offhook.runs.tables
 import offhook.telephony.tables
+import offhook.usage.tables
 import offhook.workflows.tables
-from offhook import browser, chat, models, orgs, runs, telephony, workflows
+from offhook import browser, chat, models, orgs, runs, telephony, usage, workflows
 from offhook.jobs.queue import prune
 from offhook.jobs.registry import JobRegistry
 from offhook.kit.db import Base, Database
 from offhook.kit.egress import EgressClient, EgressPolicy
 from offhook.kit.storage import Storage
-from offhook.root import Root
+from offhook.root import Root, remember_settings
 from offhook.settings import Settings, SettingsError
 
 # Lower domains first: an upper one may ask the root for their services.
-DOMAINS = (orgs, workflows, models, runs, telephony, browser, chat)
+DOMAINS = (orgs, usage, workflows, models, runs, telephony, browser, chat)
 
 # Foreign keys between domains are strings: every table must be known before one is used.
 TABLES = (
     offhook.jobs.tables,
     offhook.orgs.tables,
+    offhook.usage.tables,
     offhook.workflows.tables,
     offhook.runs.tables,
     offhook.telephony.tables,
@@ -48,6 +50,7 @@ def build_root(settings: Settings, database_url: str, egress: EgressClient | Non
     egress = egress or _egress(settings)
     root.provide(EgressClient, egress)
     root.on_stop.append(egress.aclose)
+    remember_settings(root)
     root.jobs.add("jobs.prune", partial(prune, root.db), every_s=PRUNE_EVERY_S)
     for domain in DOMAINS:
         domain.register(root)

@@ -3,8 +3,11 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
+from weakref import WeakKeyDictionary
 
 from fastapi import APIRouter
+from sqlalchemy import Engine
+from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.requests import HTTPConnection
 
 from offhook.jobs.registry import JobRegistry
@@ -16,6 +19,9 @@ from offhook.settings import Settings
 
 T = TypeVar("T")
 Hook = Callable[[], Awaitable[None]]
+
+# A session knows its engine and nothing else of its process, and what the installation has set is in the settings.
+_settings: WeakKeyDictionary[Engine, Settings] = WeakKeyDictionary()
 
 
 @dataclass
@@ -51,3 +57,18 @@ def use(kind: type[T]) -> Any:
         return cast(Root, connection.app.state.root).get(kind)
 
     return find
+
+
+def remember_settings(root: Root) -> None:
+    """Let the sessions of this process find its settings."""
+    _settings[root.db.engine.sync_engine] = root.settings
+
+
+def settings_of(session: AsyncSession) -> Settings:
+    """The settings of the process that this session belongs to; the environment's, where nobody remembered any."""
+    return _settings.get(session.get_bind().engine) or Settings.load()
+
+
+def database_of(connection: HTTPConnection) -> Database:
+    """A FastAPI dependency: for endpoints whose work is more than one transaction."""
+    return cast(Root, connection.app.state.root).db

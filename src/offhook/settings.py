@@ -1,5 +1,6 @@
 """One typed class for everything that the environment may set (``OFFHOOK_*``)."""
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Literal
 
@@ -44,6 +45,10 @@ class Settings(BaseSettings):
     stt_api_key: SecretStr | None = None
     stt_processes: int = Field(default=1, ge=1, le=64)
     language: str = "en-US"
+
+    billing_enforced: bool = False
+    platform_cents_per_minute: Decimal = Field(default=Decimal(0), ge=0)
+    included_minutes: int = Field(default=0, ge=0)
 
     org_concurrency_limit: int = Field(default=10, ge=1)
     max_calls_per_process: int = Field(default=120, ge=1)

@@ -1,5 +1,6 @@
 """Cost lines of a run: counted use times the price of the day, summed once."""
 
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -16,9 +17,15 @@ USAGE: dict[str, Any] = {
 }
 
 
-async def store(root: Root, run: Run, usage: dict[str, Any]) -> tuple[int, list[dict[str, Any]]]:
+async def store(root: Root, run: Run, usage: dict[str, Any], **values: Any) -> tuple[int, list[dict[str, Any]]]:
     async with root.db.transaction() as session:
-        cents = await costs.store(session, run.organization_id, run.id, usage)
+        mine = await repository.by_id(session, run.organization_id, run.id)
+        assert mine is not None
+        mine.usage = usage
+        for name, value in values.items():
+            setattr(mine, name, value)
+        cents = await costs.store(session, mine)
+        assert mine.cost_cents == cents
         return cents, await repository.cost_lines(session, run.organization_id, run.id)
 
 
@@ -39,3 +46,10 @@ async def test_storing_it_again_changes_nothing(root: Root, run: Run) -> None:
 
 async def test_no_use_costs_nothing(root: Root, run: Run) -> None:
     assert await store(root, run, {}) == (0, [])
+
+
+async def test_the_price_is_that_of_the_day_of_the_call(root: Root, run: Run) -> None:
+    usage = {"llm": [{"provider": "openai", "model": "gpt-5", "prompt_tokens": 1_000_000, "completion_tokens": 0}]}
+    assert (await store(root, run, usage, answered_at=datetime(2025, 8, 6, 23, 59, tzinfo=UTC)))[1] == []
+    cents, (line,) = await store(root, run, usage, answered_at=datetime(2025, 8, 7, tzinfo=UTC))
+    assert (cents, line["price_date"]) == (125, "2025-08-07")

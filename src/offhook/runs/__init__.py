@@ -7,7 +7,6 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.root import Root
 from offhook.runs import artifact_endpoints, endpoints, repository
 from offhook.runs.events import RunFinished, RunStarted
-from offhook.runs.limits import remember_settings
 from offhook.runs.live import LiveCall, LiveRuns
 from offhook.runs.streams import RunStreams
 from offhook.runs.sweeper import Sweeper
@@ -38,7 +37,6 @@ class _RunCounts:
 
 def register(root: Root) -> None:
     """Add the routes, the sweeper job and the services of live calls to the process."""
-    remember_settings(root)
     writer, streams, tools = EventWriter(root.db), RunStreams(root.db), ToolRegistry()
     live = LiveRuns(root, writer=writer, streams=streams, tools=tools)
     lease_s = root.settings.run_lease_s

@@ -61,8 +61,8 @@ async def store(session: AsyncSession, organization_id: int, run_id: int, ending
     )
     run = stored.scalar_one_or_none()
     if run is not None:
-        run.cost_cents = await costs.store(session, organization_id, run_id, run.usage)
         await event_store.notify(session, [run_id])
         if ending.has_opted_out:
             await service.put_on_do_not_call_list(session, run)
+        await costs.store(session, run)
     return run

@@ -1,28 +1,18 @@
 """How many calls an organisation may have at once, counted and taken in one transaction."""
 
 from typing import Final
-from weakref import WeakKeyDictionary
 
-from sqlalchemy import Engine, func, select, text
+from sqlalchemy import func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.orgs import service as orgs
-from offhook.root import Root
+from offhook.root import settings_of
 from offhook.runs.errors import ConcurrentCallLimit
 from offhook.runs.states import LIVE
 from offhook.runs.tables import Run
-from offhook.settings import Settings
 
 TEXT_CHAT: Final = "textchat"
 RETRY_AFTER_S: Final = 5
-
-# A session knows its engine and nothing else of its process, and the installation's default limit is a setting.
-_settings: WeakKeyDictionary[Engine, Settings] = WeakKeyDictionary()
-
-
-def remember_settings(root: Root) -> None:
-    """Let the sessions of this process find its settings."""
-    _settings[root.db.engine.sync_engine] = root.settings
 
 
 async def take_call_slot(session: AsyncSession, organization_id: int) -> None:
@@ -33,8 +23,7 @@ async def take_call_slot(session: AsyncSession, organization_id: int) -> None:
     await session.execute(
         text("SELECT pg_advisory_xact_lock(hashtextextended('offhook.call_slots', :id))"), {"id": organization_id}
     )
-    settings = _settings.get(session.get_bind().engine) or Settings.load()
-    limit = await orgs.concurrency_limit(session, organization_id, settings)
+    limit = await orgs.concurrency_limit(session, organization_id, settings_of(session))
     if await live_calls(session, organization_id) >= limit:
         raise ConcurrentCallLimit(
             f"Your organisation has {limit} live calls, as many as it may have: wait until one ends.",

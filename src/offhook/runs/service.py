@@ -9,12 +9,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.phone import is_e164
 from offhook.orgs import Caller, audit, do_not_call
-from offhook.runs import event_store, repository
+from offhook.runs import costs, event_store, repository
 from offhook.runs.errors import RunNotFound, WorkflowHasNoStart
 from offhook.runs.event_store import NewEvent
 from offhook.runs.limits import TEXT_CHAT, take_call_slot
-from offhook.runs.states import ALL
+from offhook.runs.states import ALL, FINAL
 from offhook.runs.tables import Run
+from offhook.usage.service import require_credit
 from offhook.workflows import service as workflows
 from offhook.workflows.graph import parse_graph
 
@@ -49,13 +50,14 @@ async def create_run(
     """A run in state ``initiated`` on the published version, or on the draft when ``use_draft`` and there is one.
 
     ``direction`` is ``inbound`` or ``outbound``. Raises what ``workflows.service.published`` raises for a workflow that
-    cannot run, WorkflowHasNoStart (409) for an unfinished draft, and ConcurrentCallLimit (429).
+    cannot run, WorkflowHasNoStart (409) for an unfinished draft, OutOfCredit (402) and ConcurrentCallLimit (429).
     """
     find = workflows.draft_or_published if use_draft else workflows.published
     version = await find(session, organization_id, workflow_id)
     if parse_graph(version.definition).start_id is None:
         raise WorkflowHasNoStart
     if mode != TEXT_CHAT:
+        await require_credit(session, organization_id)
         await take_call_slot(session, organization_id)
     run = Run(
         organization_id=organization_id,
@@ -121,6 +123,11 @@ async def apply_status(
         await _log(session, run_id, STATUS_IGNORED, max(0, round(since * 1000)), data)
         return False
     await _log(session, run_id, STATUS_CHANGED, moved_at_ms, data)
+    if status in FINAL:
+        run = await get(session, organization_id, run_id)
+        # A worker that carries the call, or the sweeper after it, knows more of it and settles it.
+        if run.worker_id is None:
+            await costs.store(session, run)
     return True
 
 

@@ -1,0 +1,52 @@
+"""``offhook credits``: money for an organisation, for whoever runs the installation."""
+
+import json
+from typing import Annotated
+
+import typer
+
+from offhook.commands.console import CommandError, any_database, load_settings, one_sentence, run
+from offhook.kit import migrations
+from offhook.kit.db import Database
+from offhook.orgs import service as orgs
+from offhook.usage import service as usage
+
+
+def register(app: typer.Typer) -> None:
+    credit = typer.Typer(help="The prepaid balance of an organisation.", no_args_is_help=True)
+    app.add_typer(credit, name="credits")
+
+    @credit.command()
+    def add(
+        cents: Annotated[int, typer.Option(help="How much; a negative amount takes from the balance.")],
+        org: Annotated[str, typer.Option(help="The organisation, by number or name.")] = orgs.DEFAULT_ORGANIZATION,
+        note: Annotated[str | None, typer.Option(help="What it is for.")] = None,
+        as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    ) -> None:
+        """Add to a balance and print it."""
+        with one_sentence():
+            if not 0 < abs(cents) <= 10**12:
+                raise CommandError("--cents is an amount other than zero, of at most a million million.")
+            settings = load_settings()
+            with any_database(settings) as url:
+                added = run(_add(url, org, cents, note[:500] if note else None))
+        typer.echo(json.dumps(added) if as_json else f"{added['organization']}: {added['balance_cents']} cents.")
+
+
+async def _add(url: str, org: str, cents: int, note: str | None) -> dict[str, object]:
+    database = Database(url)
+    try:
+        await migrations.require_current(database)
+        async with database.transaction() as session:
+            organization = await orgs.find_organization(session, org)
+            entry = await usage.add_credit(session, organization.id, cents, note=note)
+            return {
+                "id": entry.id,
+                "organization_id": organization.id,
+                "organization": organization.name,
+                "kind": entry.kind,
+                "amount_cents": entry.amount_cents,
+                "balance_cents": entry.balance_cents,
+            }
+    finally:
+        await database.dispose()

@@ -1,0 +1,12 @@
+"""Usage: what runs used and cost, summed as they end, and the prepaid ledger that pays for them."""
+
+from offhook.root import Root
+from offhook.usage import endpoints
+
+__all__ = ["register"]
+
+
+def register(root: Root) -> None:
+    """Add the routes of usage and money."""
+    root.api.include_router(endpoints.router)
+    root.api.include_router(endpoints.superuser_router)

@@ -1,0 +1,78 @@
+"""Changing an organisation's money and terms, with an entry in its audit log."""
+
+from dataclasses import replace
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.errors import NotFound
+from offhook.orgs import Caller, audit
+from offhook.orgs import service as orgs
+from offhook.usage import ledger, repository
+from offhook.usage.errors import OrganizationNotFound
+from offhook.usage.schemas import BillingAccountResponse, BillingTerms
+from offhook.usage.tables import LedgerEntry
+
+
+async def balance_cents(session: AsyncSession, organization_id: int) -> int:
+    account = await repository.account(session, organization_id)
+    return account.balance_cents if account else 0
+
+
+async def add_credit(
+    session: AsyncSession, caller: Caller, organization_id: int, cents: int, note: str | None
+) -> LedgerEntry:
+    """OrganizationNotFound (404)."""
+    await _require(session, organization_id)
+    entry = await ledger.add_credit(session, organization_id, cents, note=note, created_by=caller.user_id)
+    await _audit(session, caller, organization_id, "credit.added", {"cents": cents, "note": note})
+    return entry
+
+
+async def billing(session: AsyncSession, organization_id: int) -> BillingAccountResponse:
+    """The terms of an organisation. OrganizationNotFound (404)."""
+    await _require(session, organization_id)
+    account = await repository.account(session, organization_id)
+    effective = ledger.terms_of(session, account)
+    return BillingAccountResponse(
+        organization_id=organization_id,
+        balance_cents=account.balance_cents if account else 0,
+        platform_cents_per_minute=account.platform_cents_per_minute if account else None,
+        included_minutes=account.included_minutes if account else None,
+        is_enforced=account.is_enforced if account else None,
+        effective=BillingTerms(
+            platform_cents_per_minute=effective.platform_cents_per_minute,
+            included_minutes=effective.included_minutes,
+            is_enforced=effective.is_enforced,
+        ),
+    )
+
+
+async def set_billing(
+    session: AsyncSession, caller: Caller, organization_id: int, terms: BillingTerms
+) -> BillingAccountResponse:
+    """Replace the terms. OrganizationNotFound (404)."""
+    await _require(session, organization_id)
+    await ledger.set_terms(
+        session,
+        organization_id,
+        platform_cents_per_minute=terms.platform_cents_per_minute,
+        included_minutes=terms.included_minutes,
+        is_enforced=terms.is_enforced,
+    )
+    await _audit(session, caller, organization_id, "billing.changed", terms.model_dump(mode="json"))
+    return await billing(session, organization_id)
+
+
+async def _require(session: AsyncSession, organization_id: int) -> None:
+    try:
+        await orgs.organization(session, organization_id)
+    except NotFound:
+        raise OrganizationNotFound from None
+
+
+async def _audit(
+    session: AsyncSession, caller: Caller, organization_id: int, action: str, data: dict[str, object]
+) -> None:
+    """In the log of the organisation that it happened to, whoever did it."""
+    there = replace(caller, organization_id=organization_id)
+    await audit(session, there, action, f"organization:{organization_id}", data)

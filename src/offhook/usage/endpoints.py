@@ -1,0 +1,105 @@
+"""What an organisation used and what money it has left; the terms are the superuser's."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query
+
+from offhook.kit.db import Database, Session
+from offhook.kit.ids import Id
+from offhook.kit.pagination import PageParams
+from offhook.orgs import CurrentOrg, IdempotencyHeader, Now, RequireAdmin, RequireSuperuser, once
+from offhook.root import database_of
+from offhook.usage import accounts, repository, summary
+from offhook.usage.schemas import (
+    AddCreditRequest,
+    BillingAccountResponse,
+    BillingTerms,
+    CreditAdded,
+    CurrentPeriod,
+    Ledger,
+    LedgerEntryItem,
+    ModelUsageItem,
+    UsageDay,
+)
+
+router = APIRouter(prefix="/organizations/usage", tags=["usage"])
+superuser_router = APIRouter(prefix="/superuser/organizations", tags=["superuser"])
+
+MAX_DAYS = 366
+
+
+@router.get("/current-period", response_model=CurrentPeriod, operation_id="get_current_usage_period")
+async def current_period(org: CurrentOrg, session: Session, now: Now) -> CurrentPeriod:
+    """Calls, minutes and cost of this calendar month, and what is left."""
+    return await summary.current_period(session, org.organization_id, now)
+
+
+@router.get("/daily-breakdown", response_model=list[UsageDay], operation_id="get_daily_usage")
+async def daily_breakdown(
+    org: CurrentOrg, session: Session, now: Now, days: Annotated[int, Query(ge=1, le=MAX_DAYS)] = 30
+) -> list[UsageDay]:
+    """One entry for each of the last days, the newest first, days without calls included."""
+    return await summary.daily(session, org.organization_id, now, days)
+
+
+@router.get("/by-model", response_model=list[ModelUsageItem], operation_id="get_usage_by_model")
+async def by_model(org: CurrentOrg, session: Session, now: Now) -> list[ModelUsageItem]:
+    """What each model was used for in this calendar month and what it cost, the dearest first."""
+    return await summary.by_model(session, org.organization_id, now)
+
+
+@router.get("/ledger", response_model=Ledger, operation_id="get_usage_ledger")
+async def ledger(org: RequireAdmin, session: Session, page: PageParams) -> Ledger:
+    """Credits, runs and adjustments, the newest first."""
+    entries, total = await repository.entries(session, org.organization_id, limit=page.limit, offset=page.offset)
+    return Ledger(
+        entries=[LedgerEntryItem.model_validate(entry) for entry in entries],
+        balance_cents=await accounts.balance_cents(session, org.organization_id),
+        total_count=total,
+        page=page.page,
+        limit=page.limit,
+        total_pages=page.total_pages(total),
+    )
+
+
+@superuser_router.post("/{organization_id}/credits", response_model=CreditAdded, operation_id="add_organization_credit")
+async def add_credit(
+    organization_id: Id,
+    body: AddCreditRequest,
+    caller: RequireSuperuser,
+    db: Annotated[Database, Depends(database_of)],
+    key: IdempotencyHeader = None,
+) -> dict[str, Any]:
+    """Add to an organisation's balance; a negative amount takes from it."""
+
+    async def add() -> dict[str, Any]:
+        async with db.transaction() as session:
+            entry = await accounts.add_credit(session, caller, organization_id, body.cents, body.note)
+            shown = LedgerEntryItem.model_validate(entry).model_dump(mode="json")
+        return shown | {"organization_id": organization_id}
+
+    return await once(
+        db,
+        organization_id=caller.organization_id,
+        scope=f"credits:{organization_id}",
+        key=key,
+        body=body.model_dump(mode="json"),
+        action=add,
+    )
+
+
+@superuser_router.get(
+    "/{organization_id}/billing", response_model=BillingAccountResponse, operation_id="get_organization_billing"
+)
+async def get_billing(organization_id: Id, caller: RequireSuperuser, session: Session) -> BillingAccountResponse:
+    return await accounts.billing(session, organization_id)
+
+
+@superuser_router.put(
+    "/{organization_id}/billing", response_model=BillingAccountResponse, operation_id="set_organization_billing"
+)
+async def set_billing(
+    organization_id: Id, body: BillingTerms, caller: RequireSuperuser, session: Session
+) -> BillingAccountResponse:
+    """Replaces the terms; what is null or left out is the installation's. Runs that are over keep what they cost."""
+    return await accounts.set_billing(session, caller, organization_id, body)

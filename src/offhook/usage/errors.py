@@ -1,0 +1,16 @@
+"""What can go wrong with money."""
+
+from offhook.errors import DomainError, NotFound
+
+
+class OutOfCredit(DomainError):
+    """Your balance is used up: add credit to place calls."""
+
+    code = "out_of_credit"
+    status = 402
+
+
+class OrganizationNotFound(NotFound):
+    """Organisation not found."""
+
+    code = "organization_not_found"

@@ -1,0 +1,73 @@
+"""What the domain of runs tells this one about a finished run. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class ModelUse:
+    """What a run used of one model and what that cost; ``is_priced`` is false when a part of it has no known price."""
+
+    kind: str
+    provider: str
+    model: str
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    characters: int = 0
+    seconds: Decimal = Decimal(0)
+    calls: int = 0
+    cost_cents: Decimal = Decimal(0)
+    is_priced: bool = True
+
+    def as_sums(self) -> dict[str, Any]:
+        """As columns of the sums; numbers are JSON."""
+        sums = asdict(self)
+        is_priced = sums.pop("is_priced")
+        return sums | {
+            "seconds": str(self.seconds),
+            "cost_cents": str(self.cost_cents),
+            "runs": 1,
+            "unpriced_runs": 0 if is_priced else 1,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """A finished run. ``cost_cents`` is what vendors and the carrier take; the platform's own price is added here.
+
+    ``is_billable``: the platform's price for minutes holds for it (a conversation with audio). Its day is that of
+    ``created_at``.
+    """
+
+    run_id: int
+    organization_id: int
+    workflow_id: int
+    campaign_id: int | None
+    created_at: datetime
+    duration_ms: int
+    is_billable: bool
+    cost_cents: Decimal
+    models: Sequence[ModelUse] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """What a run costs in all, in whole cents, and the platform's part: seconds beyond the included ones, at a price."""
+
+    cost_cents: int
+    platform_seconds: Decimal
+    platform_cents_per_minute: Decimal
+
+
+def counters(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """The counters of one entry of a run's ``usage`` as arguments of :class:`ModelUse`."""
+    return {
+        "prompt_tokens": int(entry.get("prompt_tokens") or 0),
+        "completion_tokens": int(entry.get("completion_tokens") or 0),
+        "characters": int(entry.get("characters") or 0),
+        "seconds": Decimal(str(entry.get("seconds") or 0)),
+        "calls": int(entry.get("calls") or 0),
+    }

@@ -1,0 +1,133 @@
+"""The prepaid ledger: credit goes in, runs take out, and an empty balance may stop new calls."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Final
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.orgs import service as orgs
+from offhook.root import settings_of
+from offhook.usage import repository
+from offhook.usage.errors import OutOfCredit
+from offhook.usage.periods import month_of, zone
+from offhook.usage.tables import BillingAccount, LedgerEntry
+
+CREDIT: Final = "credit"
+RUN: Final = "run"
+ADJUSTMENT: Final = "adjustment"
+_MINUTE_MS: Final = 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What holds for an organisation: its own terms, or the installation's where it has none."""
+
+    platform_cents_per_minute: Decimal
+    included_minutes: int
+    is_enforced: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """``minutes_remaining``: what included minutes and balance allow at the platform's price.
+
+    ``is_unlimited``: the platform takes nothing for a minute, so that minutes run out by the vendors' prices alone.
+    """
+
+    terms: Terms
+    balance_cents: int
+    included_minutes_left: float
+    minutes_remaining: float
+    is_unlimited: bool
+
+    @property
+    def may_start(self) -> bool:
+        return not self.terms.is_enforced or self.balance_cents > 0 or self.included_minutes_left > 0
+
+
+def terms_of(session: AsyncSession, account: BillingAccount | None) -> Terms:
+    """The terms of an account; None is an account that nobody has touched yet."""
+    settings = settings_of(session)
+    price = account.platform_cents_per_minute if account else None
+    included = account.included_minutes if account else None
+    enforced = account.is_enforced if account else None
+    return Terms(
+        platform_cents_per_minute=settings.platform_cents_per_minute if price is None else price,
+        included_minutes=settings.included_minutes if included is None else included,
+        is_enforced=settings.billing_enforced if enforced is None else enforced,
+    )
+
+
+async def standing(session: AsyncSession, organization_id: int, *, now: datetime | None = None) -> Standing:
+    """The money and the minutes of an organisation now."""
+    account = await repository.account(session, organization_id)
+    terms = terms_of(session, account)
+    balance = account.balance_cents if account else 0
+    left = 0.0
+    if terms.included_minutes:
+        organization = await orgs.organization(session, organization_id)
+        period = month_of(now or datetime.now(UTC), zone(organization.time_zone))
+        used_ms = (await repository.totals(session, organization_id, period)).billable_ms
+        left = max(0.0, terms.included_minutes - int(used_ms) / _MINUTE_MS)
+    price = terms.platform_cents_per_minute
+    bought = max(0.0, balance / float(price)) if price else 0.0
+    return Standing(terms, balance, left, round(left + bought, 2), not price)
+
+
+async def may_start(session: AsyncSession, organization_id: int) -> bool:
+    """Whether a new call may begin: always, unless credit is enforced and used up."""
+    account = await repository.account(session, organization_id)
+    if not terms_of(session, account).is_enforced:
+        return True
+    return (await standing(session, organization_id)).may_start
+
+
+async def require_credit(session: AsyncSession, organization_id: int) -> None:
+    """Raise :class:`OutOfCredit` (402) when a new call may not begin."""
+    if not await may_start(session, organization_id):
+        raise OutOfCredit
+
+
+async def add_credit(
+    session: AsyncSession, organization_id: int, cents: int, *, note: str | None = None, created_by: int | None = None
+) -> LedgerEntry:
+    """Add ``cents`` to the balance; a negative amount is an adjustment."""
+    await repository.locked_account(session, organization_id)
+    kind = CREDIT if cents > 0 else ADJUSTMENT
+    return await repository.append_entry(
+        session, organization_id, kind=kind, amount_cents=cents, note=note, created_by=created_by
+    )
+
+
+async def charge_run(
+    session: AsyncSession, organization_id: int, run_id: int, cents: int, *, is_first: bool
+) -> LedgerEntry | None:
+    """Take a run's cost off the balance, or what it costs more or less than it was charged. Free runs leave no entry.
+
+    The caller holds the lock on the account.
+    """
+    if cents == 0:
+        return None
+    note = None if is_first else "Counted again"
+    kind = RUN if is_first else ADJUSTMENT
+    return await repository.append_entry(
+        session, organization_id, kind=kind, amount_cents=-cents, run_id=run_id, note=note
+    )
+
+
+async def set_terms(
+    session: AsyncSession,
+    organization_id: int,
+    *,
+    platform_cents_per_minute: Decimal | None,
+    included_minutes: int | None,
+    is_enforced: bool | None,
+) -> None:
+    """Replace an organisation's terms; None is the installation's. Runs that are over keep what they cost."""
+    account = await repository.locked_account(session, organization_id)
+    account.platform_cents_per_minute = platform_cents_per_minute
+    account.included_minutes = included_minutes
+    account.is_enforced = is_enforced
+    await session.flush()

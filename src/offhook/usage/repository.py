@@ -1,0 +1,192 @@
+"""The queries on sums, accounts and the ledger."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from sqlalchemy import Row, func, literal, select, update
+from sqlalchemy.dialects.postgresql import ARRAY, insert
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.types import DateTime
+
+from offhook.usage.periods import Period
+from offhook.usage.tables import BillingAccount, LedgerEntry, ModelUsageBucket, RunUsage, UsageBucket
+
+COUNTED = (
+    "prompt_tokens",
+    "completion_tokens",
+    "characters",
+    "seconds",
+    "calls",
+    "runs",
+    "unpriced_runs",
+    "cost_cents",
+)
+_MODEL_KEY = ("kind", "provider", "model")
+
+
+async def account(session: AsyncSession, organization_id: int) -> BillingAccount | None:
+    return await session.get(BillingAccount, organization_id, populate_existing=True)
+
+
+async def locked_account(session: AsyncSession, organization_id: int) -> BillingAccount:
+    """The account, made when there is none; locked until the transaction ends."""
+    query = (
+        select(BillingAccount)
+        .where(BillingAccount.organization_id == organization_id)
+        .with_for_update()
+        .execution_options(populate_existing=True)
+    )
+    found = await session.scalar(query)
+    if found is None:
+        await session.execute(insert(BillingAccount).values(organization_id=organization_id).on_conflict_do_nothing())
+        found = await session.scalar(query)
+    assert found is not None
+    return found
+
+
+async def append_entry(
+    session: AsyncSession,
+    organization_id: int,
+    *,
+    kind: str,
+    amount_cents: int,
+    run_id: int | None = None,
+    note: str | None = None,
+    created_by: int | None = None,
+) -> LedgerEntry:
+    """Write an entry and move the balance with it. The caller holds the lock on the account."""
+    balance = await session.scalar(
+        update(BillingAccount)
+        .where(BillingAccount.organization_id == organization_id)
+        .values(balance_cents=BillingAccount.balance_cents + amount_cents)
+        .returning(BillingAccount.balance_cents)
+        .execution_options(synchronize_session=False)
+    )
+    entry = LedgerEntry(
+        organization_id=organization_id,
+        kind=kind,
+        amount_cents=amount_cents,
+        balance_cents=balance,
+        run_id=run_id,
+        note=note,
+        created_by=created_by,
+    )
+    session.add(entry)
+    await session.flush()
+    await session.refresh(entry)
+    return entry
+
+
+async def entries(
+    session: AsyncSession, organization_id: int, *, limit: int, offset: int
+) -> tuple[Sequence[LedgerEntry], int]:
+    """The newest first, and how many there are in all."""
+    mine = LedgerEntry.organization_id == organization_id
+    total = await session.scalar(select(func.count()).select_from(LedgerEntry).where(mine))
+    found = await session.scalars(
+        select(LedgerEntry).where(mine).order_by(LedgerEntry.id.desc()).limit(limit).offset(offset)
+    )
+    return found.all(), total or 0
+
+
+async def ledger_sum(session: AsyncSession, organization_id: int) -> int:
+    """The sum of the ledger itself, for whoever does not believe the account."""
+    found = await session.scalar(
+        select(func.coalesce(func.sum(LedgerEntry.amount_cents), 0)).where(
+            LedgerEntry.organization_id == organization_id
+        )
+    )
+    return int(found or 0)
+
+
+async def run_usage(session: AsyncSession, organization_id: int, run_id: int) -> RunUsage | None:
+    return await session.scalar(
+        select(RunUsage)
+        .where(RunUsage.run_id == run_id, RunUsage.organization_id == organization_id)
+        .execution_options(populate_existing=True)
+    )
+
+
+async def add_to_bucket(
+    session: AsyncSession, organization_id: int, bucket_at: datetime, amounts: Mapping[str, int]
+) -> None:
+    """Add calls, duration_ms, billable_ms and cost_cents to a quarter of an hour."""
+    values = {"organization_id": organization_id, "bucket_at": bucket_at, **amounts}
+    statement = insert(UsageBucket).values(**values)
+    added = {name: getattr(UsageBucket, name) + statement.excluded[name] for name in amounts}
+    await session.execute(statement.on_conflict_do_update(index_elements=["organization_id", "bucket_at"], set_=added))
+
+
+async def add_to_model_buckets(
+    session: AsyncSession, organization_id: int, bucket_at: datetime, rows: Sequence[Mapping[str, Any]]
+) -> None:
+    """Add the columns of :data:`COUNTED` by kind, provider and model; no two rows have the same three."""
+    if not rows:
+        return
+    values = [{"organization_id": organization_id, "bucket_at": bucket_at, **row} for row in rows]
+    statement = insert(ModelUsageBucket).values(values)
+    added = {name: getattr(ModelUsageBucket, name) + statement.excluded[name] for name in COUNTED}
+    await session.execute(
+        statement.on_conflict_do_update(index_elements=["organization_id", "bucket_at", *_MODEL_KEY], set_=added)
+    )
+
+
+async def totals(session: AsyncSession, organization_id: int, period: Period) -> Any:
+    """A row of calls, duration_ms, billable_ms and cost_cents of a period."""
+    columns = (UsageBucket.calls, UsageBucket.duration_ms, UsageBucket.billable_ms, UsageBucket.cost_cents)
+    found = await session.execute(
+        select(*(func.coalesce(func.sum(column), 0).label(column.key) for column in columns)).where(
+            UsageBucket.organization_id == organization_id,
+            UsageBucket.bucket_at >= period.start,
+            UsageBucket.bucket_at < period.end,
+        )
+    )
+    return found.one()
+
+
+async def by_day(session: AsyncSession, organization_id: int, boundaries: Sequence[datetime]) -> Mapping[int, Row[Any]]:
+    """calls, duration_ms and cost_cents by the number of the day (from 0) between these boundaries."""
+    day = func.width_bucket(UsageBucket.bucket_at, literal(list(boundaries), ARRAY(DateTime(timezone=True))))
+    rows = await session.execute(
+        select(
+            (day - 1).label("day"),
+            func.sum(UsageBucket.calls).label("calls"),
+            func.sum(UsageBucket.duration_ms).label("duration_ms"),
+            func.sum(UsageBucket.cost_cents).label("cost_cents"),
+        )
+        .where(
+            UsageBucket.organization_id == organization_id,
+            UsageBucket.bucket_at >= boundaries[0],
+            UsageBucket.bucket_at < boundaries[-1],
+        )
+        .group_by(day)
+    )
+    return {int(row.day): row for row in rows}
+
+
+async def by_model(session: AsyncSession, organization_id: int, period: Period) -> Sequence[Row[Any]]:
+    """The columns of :data:`COUNTED` by kind, provider and model, the dearest first."""
+    keys = (ModelUsageBucket.kind, ModelUsageBucket.provider, ModelUsageBucket.model)
+    cost = func.sum(ModelUsageBucket.cost_cents)
+    rows = await session.execute(
+        select(*keys, *(func.sum(getattr(ModelUsageBucket, name)).label(name) for name in COUNTED))
+        .where(
+            ModelUsageBucket.organization_id == organization_id,
+            ModelUsageBucket.bucket_at >= period.start,
+            ModelUsageBucket.bucket_at < period.end,
+        )
+        .group_by(*keys)
+        .order_by(cost.desc(), *keys)
+    )
+    return rows.all()
+
+
+async def campaign_spend(session: AsyncSession, organization_id: int, campaign_id: int) -> int:
+    found: Decimal | None = await session.scalar(
+        select(func.sum(RunUsage.cost_cents)).where(
+            RunUsage.campaign_id == campaign_id, RunUsage.organization_id == organization_id
+        )
+    )
+    return int(found or 0)

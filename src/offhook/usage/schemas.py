@@ -1,0 +1,120 @@
+"""What the endpoints of usage and money take and answer."""
+
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
+
+_MOST_CENTS = 10**12
+
+
+class CurrentPeriod(BaseModel):
+    """The calendar month by the organisation's clocks. ``minutes_remaining``: what included minutes and balance allow at
+    the platform's price; ``is_unlimited`` when that price is nothing."""
+
+    period_start: datetime
+    period_end: datetime
+    total_calls: int
+    total_minutes: float
+    total_cost_cents: int
+    minutes_remaining: float
+    balance_cents: int
+    is_unlimited: bool
+    is_enforced: bool = Field(description="Whether an empty balance refuses new calls")
+    included_minutes: int
+    total_duration_seconds: float
+    used_dograh_tokens: int = Field(description="total_cost_cents, under the name that older clients read")
+    used_amount_usd: float
+    currency: Literal["USD"] = "USD"
+    price_per_second_usd: float | None
+
+
+class UsageDay(BaseModel):
+    """``date`` is a day by the organisation's clocks."""
+
+    date: date
+    call_count: int
+    total_minutes: float
+    total_cost_cents: int
+
+
+class ModelUsageItem(BaseModel):
+    """``calls`` are requests to a language model, ``runs`` the conversations that used the model. ``is_priced`` is false
+    when a part of it has no known price: ``cost_cents`` is then null, or the cost of the rest."""
+
+    provider: str
+    model: str
+    kind: str
+    prompt_tokens: int
+    completion_tokens: int
+    characters: int
+    seconds: float
+    calls: int
+    runs: int
+    cost_cents: float | None
+    is_priced: bool
+
+
+class LedgerEntryItem(BaseModel):
+    """``amount_cents`` is what the balance changed by, ``balance_cents`` the balance after it."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: int
+    kind: Literal["credit", "run", "adjustment"]
+    amount_cents: int
+    balance_cents: int
+    run_id: int | None
+    note: str | None
+    created_at: datetime
+
+
+class Ledger(BaseModel):
+    entries: list[LedgerEntryItem]
+    balance_cents: int
+    total_count: int
+    page: int
+    limit: int
+    total_pages: int
+
+
+class AddCreditRequest(BaseModel):
+    """A negative amount is an adjustment."""
+
+    cents: int = Field(ge=-_MOST_CENTS, le=_MOST_CENTS)
+    note: Annotated[str, StringConstraints(strip_whitespace=True, max_length=500)] | None = None
+
+    @field_validator("cents")
+    @classmethod
+    def _is_something(cls, cents: int) -> int:
+        if cents == 0:
+            raise ValueError("an amount of zero changes nothing")
+        return cents
+
+    @field_validator("note")
+    @classmethod
+    def _is_storable(cls, note: str | None) -> str | None:
+        if note is not None and "\0" in note:
+            raise ValueError("a note has no NUL characters")
+        return note
+
+
+class CreditAdded(LedgerEntryItem):
+    organization_id: int
+
+
+class BillingTerms(BaseModel):
+    """Null is the installation's own setting."""
+
+    platform_cents_per_minute: Decimal | None = Field(default=None, ge=0, le=100_000, decimal_places=4)
+    included_minutes: int | None = Field(default=None, ge=0, le=10**9)
+    is_enforced: bool | None = None
+
+
+class BillingAccountResponse(BillingTerms):
+    """The organisation's own terms, and what holds for it (``effective``)."""
+
+    organization_id: int
+    balance_cents: int
+    effective: BillingTerms

@@ -1,0 +1,27 @@
+"""What other domains ask of this one."""
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.usage import repository
+from offhook.usage.facts import Charge, ModelUse, RunFacts, counters
+from offhook.usage.ledger import Standing, add_credit, may_start, require_credit, standing
+from offhook.usage.recording import record_run
+
+__all__ = [
+    "Charge",
+    "ModelUse",
+    "RunFacts",
+    "Standing",
+    "add_credit",
+    "campaign_spend_cents",
+    "counters",
+    "may_start",
+    "record_run",
+    "require_credit",
+    "standing",
+]
+
+
+async def campaign_spend_cents(session: AsyncSession, organization_id: int, campaign_id: int) -> int:
+    """What the finished runs of a campaign have cost so far, those of deleted workflows included."""
+    return await repository.campaign_spend(session, organization_id, campaign_id)

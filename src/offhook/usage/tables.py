@@ -1,0 +1,111 @@
+"""What was used, by run and by quarter of an hour, and the money of an organisation.
+
+Nothing here refers to runs or workflows by foreign key: what was used stays used when they are deleted.
+"""
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from sqlalchemy import BigInteger, ForeignKey, Index, Numeric, String, func, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from offhook.kit.db import Base
+
+_ORGANIZATION = "organizations.id"
+
+
+class BillingAccount(Base):
+    """The terms and the balance of an organisation; ``balance_cents`` is the sum of its ledger at all times.
+
+    Null terms are the installation's. Its row lock puts the charges of an organisation in one order.
+    """
+
+    __tablename__ = "billing_accounts"
+
+    organization_id: Mapped[int] = mapped_column(ForeignKey(_ORGANIZATION, ondelete="CASCADE"), primary_key=True)
+    balance_cents: Mapped[int] = mapped_column(BigInteger, server_default=text("0"))
+    platform_cents_per_minute: Mapped[Decimal | None] = mapped_column(Numeric(10, 4))
+    included_minutes: Mapped[int | None]
+    is_enforced: Mapped[bool | None]
+
+
+class LedgerEntry(Base):
+    """Append-only. ``kind``: credit, run, adjustment. ``balance_cents`` is the balance after it."""
+
+    __tablename__ = "ledger_entries"
+    __table_args__ = (
+        Index("ix_ledger_entries_org", "organization_id", "id"),
+        Index("uq_ledger_entries_run", "run_id", unique=True, postgresql_where=text("kind = 'run'")),
+    )
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    organization_id: Mapped[int] = mapped_column(ForeignKey(_ORGANIZATION, ondelete="CASCADE"))
+    kind: Mapped[str] = mapped_column(String(16))
+    amount_cents: Mapped[int] = mapped_column(BigInteger)
+    balance_cents: Mapped[int] = mapped_column(BigInteger)
+    run_id: Mapped[int | None] = mapped_column(BigInteger)
+    note: Mapped[str | None] = mapped_column(String(500))
+    created_by: Mapped[int | None]
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
+class RunUsage(Base):
+    """What one finished run has added to the sums, so that telling it again adds only the difference.
+
+    ``models``: a list of the sums' columns by kind, provider and model.
+    """
+
+    __tablename__ = "run_usage"
+    __table_args__ = (
+        Index(
+            "ix_run_usage_campaign",
+            "campaign_id",
+            postgresql_include=["organization_id", "cost_cents"],
+            postgresql_where=text("campaign_id IS NOT NULL"),
+        ),
+        Index("ix_run_usage_org", "organization_id"),
+    )
+
+    run_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    organization_id: Mapped[int] = mapped_column(ForeignKey(_ORGANIZATION, ondelete="CASCADE"))
+    workflow_id: Mapped[int]
+    campaign_id: Mapped[int | None]
+    bucket_at: Mapped[datetime]
+    duration_ms: Mapped[int] = mapped_column(BigInteger)
+    billable_ms: Mapped[int] = mapped_column(BigInteger)
+    cost_cents: Mapped[int] = mapped_column(BigInteger)
+    models: Mapped[list[Any]] = mapped_column(server_default=text("'[]'::jsonb"))
+
+
+class UsageBucket(Base):
+    """Sums over the runs that were created in one quarter of an hour: the finest step between time zones."""
+
+    __tablename__ = "usage_buckets"
+
+    organization_id: Mapped[int] = mapped_column(ForeignKey(_ORGANIZATION, ondelete="CASCADE"), primary_key=True)
+    bucket_at: Mapped[datetime] = mapped_column(primary_key=True)
+    calls: Mapped[int] = mapped_column(BigInteger)
+    duration_ms: Mapped[int] = mapped_column(BigInteger)
+    billable_ms: Mapped[int] = mapped_column(BigInteger)
+    cost_cents: Mapped[int] = mapped_column(BigInteger)
+
+
+class ModelUsageBucket(Base):
+    """The same by model. ``calls`` are requests to a language model, ``unpriced_runs`` those with an unknown price."""
+
+    __tablename__ = "model_usage_buckets"
+
+    organization_id: Mapped[int] = mapped_column(ForeignKey(_ORGANIZATION, ondelete="CASCADE"), primary_key=True)
+    bucket_at: Mapped[datetime] = mapped_column(primary_key=True)
+    kind: Mapped[str] = mapped_column(String(16), primary_key=True)
+    provider: Mapped[str] = mapped_column(String(32), primary_key=True)
+    model: Mapped[str] = mapped_column(String(64), primary_key=True)
+    prompt_tokens: Mapped[int] = mapped_column(BigInteger)
+    completion_tokens: Mapped[int] = mapped_column(BigInteger)
+    characters: Mapped[int] = mapped_column(BigInteger)
+    seconds: Mapped[Decimal] = mapped_column(Numeric(16, 3))
+    calls: Mapped[int] = mapped_column(BigInteger)
+    runs: Mapped[int] = mapped_column(BigInteger)
+    unpriced_runs: Mapped[int] = mapped_column(BigInteger)
+    cost_cents: Mapped[Decimal] = mapped_column(Numeric(20, 8))
