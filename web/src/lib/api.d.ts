@@ -308,6 +308,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/organizations/usage/by-model": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * By Model
+         * @description What each model was used for in this calendar month and what it cost, the dearest first.
+         */
+        get: operations["get_usage_by_model"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organizations/usage/current-period": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Current Period
+         * @description Calls, minutes and cost of this calendar month, and what is left.
+         */
+        get: operations["get_current_usage_period"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organizations/usage/daily-breakdown": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Daily Breakdown
+         * @description One entry for each of the last days, the newest first, days without calls included.
+         */
+        get: operations["get_daily_usage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organizations/usage/ledger": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Ledger
+         * @description Credits, runs and adjustments, the newest first.
+         */
+        get: operations["get_usage_ledger"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/public/agent/{uuid}": {
         parameters: {
             query?: never;
@@ -322,6 +402,47 @@ export interface paths {
          * @description Calls a phone number with the published version of the agent behind this trigger.
          */
         post: operations["trigger_agent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/superuser/organizations/{organization_id}/billing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get Billing */
+        get: operations["get_organization_billing"];
+        /**
+         * Set Billing
+         * @description Replaces the terms; what is null or left out is the installation's. Runs that are over keep what they cost.
+         */
+        put: operations["set_organization_billing"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/superuser/organizations/{organization_id}/credits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add Credit
+         * @description Add to an organisation's balance; a negative amount takes from it.
+         */
+        post: operations["add_organization_credit"];
         delete?: never;
         options?: never;
         head?: never;
@@ -788,6 +909,16 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /**
+         * AddCreditRequest
+         * @description A negative amount is an adjustment.
+         */
+        AddCreditRequest: {
+            /** Cents */
+            cents: number;
+            /** Note */
+            note?: string | null;
+        };
         /** AmbientNoise */
         AmbientNoise: {
             /** Enabled */
@@ -903,6 +1034,47 @@ export interface components {
             /** Total Pages */
             total_pages: number;
         };
+        /**
+         * BillingAccountResponse
+         * @description The organisation's own terms, and what holds for it (``effective``).
+         */
+        BillingAccountResponse: {
+            /** Balance Cents */
+            balance_cents: number;
+            effective: components["schemas"]["BillingTerms-Output"];
+            /** Included Minutes */
+            included_minutes?: number | null;
+            /** Is Enforced */
+            is_enforced?: boolean | null;
+            /** Organization Id */
+            organization_id: number;
+            /** Platform Cents Per Minute */
+            platform_cents_per_minute?: string | null;
+        };
+        /**
+         * BillingTerms
+         * @description Null is the installation's own setting.
+         */
+        "BillingTerms-Input": {
+            /** Included Minutes */
+            included_minutes?: number | null;
+            /** Is Enforced */
+            is_enforced?: boolean | null;
+            /** Platform Cents Per Minute */
+            platform_cents_per_minute?: number | string | null;
+        };
+        /**
+         * BillingTerms
+         * @description Null is the installation's own setting.
+         */
+        "BillingTerms-Output": {
+            /** Included Minutes */
+            included_minutes?: number | null;
+            /** Is Enforced */
+            is_enforced?: boolean | null;
+            /** Platform Cents Per Minute */
+            platform_cents_per_minute?: string | null;
+        };
         /** ChatMessage */
         ChatMessage: {
             /**
@@ -1016,6 +1188,84 @@ export interface components {
             workflow_run_id: number;
             /** Workflow Run Name */
             workflow_run_name: string;
+        };
+        /** CreditAdded */
+        CreditAdded: {
+            /** Amount Cents */
+            amount_cents: number;
+            /** Balance Cents */
+            balance_cents: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Id */
+            id: number;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "credit" | "run" | "adjustment";
+            /** Note */
+            note: string | null;
+            /** Organization Id */
+            organization_id: number;
+            /** Run Id */
+            run_id: number | null;
+        };
+        /**
+         * CurrentPeriod
+         * @description The calendar month by the organisation's clocks. ``minutes_remaining``: what included minutes and balance allow at
+         *     the platform's price; ``is_unlimited`` when that price is nothing.
+         */
+        CurrentPeriod: {
+            /** Balance Cents */
+            balance_cents: number;
+            /**
+             * Currency
+             * @default USD
+             * @constant
+             */
+            currency: "USD";
+            /** Included Minutes */
+            included_minutes: number;
+            /**
+             * Is Enforced
+             * @description Whether an empty balance refuses new calls
+             */
+            is_enforced: boolean;
+            /** Is Unlimited */
+            is_unlimited: boolean;
+            /** Minutes Remaining */
+            minutes_remaining: number;
+            /**
+             * Period End
+             * Format: date-time
+             */
+            period_end: string;
+            /**
+             * Period Start
+             * Format: date-time
+             */
+            period_start: string;
+            /** Price Per Second Usd */
+            price_per_second_usd: number | null;
+            /** Total Calls */
+            total_calls: number;
+            /** Total Cost Cents */
+            total_cost_cents: number;
+            /** Total Duration Seconds */
+            total_duration_seconds: number;
+            /** Total Minutes */
+            total_minutes: number;
+            /** Used Amount Usd */
+            used_amount_usd: number;
+            /**
+             * Used Dograh Tokens
+             * @description total_cost_cents, under the name that older clients read
+             */
+            used_dograh_tokens: number;
         };
         /**
          * DisplayOptions
@@ -1198,6 +1448,47 @@ export interface components {
              */
             turns: number;
         };
+        /** Ledger */
+        Ledger: {
+            /** Balance Cents */
+            balance_cents: number;
+            /** Entries */
+            entries: components["schemas"]["LedgerEntryItem"][];
+            /** Limit */
+            limit: number;
+            /** Page */
+            page: number;
+            /** Total Count */
+            total_count: number;
+            /** Total Pages */
+            total_pages: number;
+        };
+        /**
+         * LedgerEntryItem
+         * @description ``amount_cents`` is what the balance changed by, ``balance_cents`` the balance after it.
+         */
+        LedgerEntryItem: {
+            /** Amount Cents */
+            amount_cents: number;
+            /** Balance Cents */
+            balance_cents: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Id */
+            id: number;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "credit" | "run" | "adjustment";
+            /** Note */
+            note: string | null;
+            /** Run Id */
+            run_id: number | null;
+        };
         /** LinkRequest */
         LinkRequest: {
             /** Token */
@@ -1296,6 +1587,35 @@ export interface components {
              * @constant
              */
             version: 2;
+        };
+        /**
+         * ModelUsageItem
+         * @description ``calls`` are requests to a language model, ``runs`` the conversations that used the model. ``is_priced`` is false
+         *     when a part of it has no known price: ``cost_cents`` is then null, or the cost of the rest.
+         */
+        ModelUsageItem: {
+            /** Calls */
+            calls: number;
+            /** Characters */
+            characters: number;
+            /** Completion Tokens */
+            completion_tokens: number;
+            /** Cost Cents */
+            cost_cents: number | null;
+            /** Is Priced */
+            is_priced: boolean;
+            /** Kind */
+            kind: string;
+            /** Model */
+            model: string;
+            /** Prompt Tokens */
+            prompt_tokens: number;
+            /** Provider */
+            provider: string;
+            /** Runs */
+            runs: number;
+            /** Seconds */
+            seconds: number;
         };
         /** NodeExample */
         NodeExample: {
@@ -1782,6 +2102,23 @@ export interface components {
              * @enum {string}
              */
             status: "active" | "archived";
+        };
+        /**
+         * UsageDay
+         * @description ``date`` is a day by the organisation's clocks.
+         */
+        UsageDay: {
+            /** Call Count */
+            call_count: number;
+            /**
+             * Date
+             * Format: date
+             */
+            date: string;
+            /** Total Cost Cents */
+            total_cost_cents: number;
+            /** Total Minutes */
+            total_minutes: number;
         };
         /** UserResponse */
         UserResponse: {
@@ -3412,6 +3749,291 @@ export interface operations {
             };
         };
     };
+    get_usage_by_model: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelUsageItem"][];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    get_current_usage_period: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CurrentPeriod"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    get_daily_usage: {
+        parameters: {
+            query?: {
+                days?: number;
+            };
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageDay"][];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    get_usage_ledger: {
+        parameters: {
+            query?: {
+                page?: number;
+                limit?: number;
+            };
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ledger"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
     trigger_agent: {
         parameters: {
             query?: never;
@@ -3441,6 +4063,232 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PublicTriggerResponse"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    get_organization_billing: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                organization_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BillingAccountResponse"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    set_organization_billing: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                organization_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BillingTerms-Input"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BillingAccountResponse"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    add_organization_credit: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body within 24 h act once and get the same answer */
+                "Idempotency-Key"?: string | null;
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                organization_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AddCreditRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreditAdded"];
                 };
             };
             /** @description No credential, or a bad one */
