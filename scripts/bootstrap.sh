@@ -48,6 +48,12 @@ make_venv() {
   stop "$python cannot make a virtual environment: install python3-venv, or uv."
 }
 
+# An environment that was begun on a system without pip cannot be finished later: it is made anew then.
+is_usable() {
+  is_new_enough .venv/bin/python 2>/dev/null || return 1
+  [ -x .venv/bin/uv ] || .venv/bin/python -m pip --version >/dev/null 2>&1 || "$1" -m pip --version >/dev/null 2>&1
+}
+
 # uv lives in .venv; where pip is missing there, the system's pip or nothing but Python's own zip reader puts it in.
 install_uv() {
   [ -x .venv/bin/uv ] && return
@@ -73,7 +79,8 @@ PYTHON
     ln -s "$(command -v uv)" .venv/bin/uv
     return
   fi
-  stop "neither pip nor uv is there to install packages with: install python3-pip, or uv."
+  rm -rf .venv
+  stop "neither pip nor uv is there to install packages with. On Debian: apt-get install python3-venv (as root), or install uv."
 }
 
 # pip's configured index is used by uv too, so that a company's mirror works without being told twice.
@@ -115,7 +122,7 @@ fi
 
 heading "Python environment"
 python=$(find_python)
-if is_new_enough .venv/bin/python 2>/dev/null; then
+if is_usable "$python"; then
   note ".venv is there"
 else
   note "making .venv with $python"
