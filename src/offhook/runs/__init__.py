@@ -5,7 +5,7 @@ from collections.abc import Collection
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.root import Root
-from offhook.runs import artifact_endpoints, endpoints, repository
+from offhook.runs import artifact_endpoints, endpoints, repository, usage_endpoints
 from offhook.runs.events import RunFinished, RunStarted
 from offhook.runs.live import LiveCall, LiveRuns
 from offhook.runs.streams import RunStreams
@@ -64,3 +64,4 @@ def register(root: Root) -> None:
     root.on_stop += [streams.close, live.stop_all]
     root.api.include_router(endpoints.router)
     root.api.include_router(artifact_endpoints.router)
+    root.api.include_router(usage_endpoints.router)

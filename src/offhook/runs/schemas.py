@@ -138,3 +138,36 @@ class TranscriptResponse(BaseModel):
     workflow_run_id: int
     status: str
     lines: list[TranscriptItem]
+
+
+class UsageRunItem(BaseModel):
+    run_id: int
+    id: int = Field(description="The same as run_id")
+    workflow_id: int
+    workflow_name: str
+    name: str
+    campaign_id: int | None
+    phone_number: str | None
+    caller_number: str | None
+    called_number: str | None
+    direction: str
+    mode: str
+    status: str
+    outcome: str | None
+    created_at: datetime
+    started_at: datetime | None
+    duration_seconds: float
+    cost_cents: int
+
+
+class UsageRunList(BaseModel):
+    """``total_duration_seconds`` is that of the page; ``total_count``, ``page`` and ``total_pages`` say it as other lists."""
+
+    items: list[UsageRunItem]
+    total: int
+    limit: int
+    offset: int
+    total_count: int
+    page: int
+    total_pages: int
+    total_duration_seconds: float

@@ -117,6 +117,15 @@ async def names(session: AsyncSession, organization_id: int, statuses: Collectio
     return (await session.execute(query)).all()
 
 
+async def names_of(session: AsyncSession, organization_id: int, workflow_ids: Collection[int]) -> dict[int, str]:
+    rows = await session.execute(
+        select(Workflow.id, Workflow.name).where(
+            Workflow.organization_id == organization_id, Workflow.id.in_(workflow_ids)
+        )
+    )
+    return {row[0]: row[1] for row in rows}
+
+
 async def counts(session: AsyncSession, organization_id: int) -> dict[str, int]:
     """Workflows by status."""
     rows = await session.execute(

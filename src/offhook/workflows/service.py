@@ -287,6 +287,11 @@ async def name_of(session: AsyncSession, organization_id: int, workflow_id: int)
     return (await _get(session, organization_id, workflow_id)).name
 
 
+async def names_of(session: AsyncSession, organization_id: int, workflow_ids: Collection[int]) -> dict[int, str]:
+    """The display names by id; workflows that are not there are left out."""
+    return await repository.names_of(session, organization_id, workflow_ids) if workflow_ids else {}
+
+
 async def by_trigger(session: AsyncSession, path: str) -> tuple[int, int]:
     """``(organization_id, workflow_id)`` behind a public address. TriggerNotFound (404)."""
     found = await repository.active_trigger(session, path) if "\0" not in path and path.isascii() else None

@@ -1,0 +1,84 @@
+"""Every run of an organisation, as a list and as a download."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query
+from fastapi.responses import StreamingResponse
+
+from offhook.kit.csv import MEDIA_TYPE, csv_response
+from offhook.kit.db import Database, Session
+from offhook.orgs import CurrentOrg, Now
+from offhook.root import database_of
+from offhook.runs import usage_list
+from offhook.runs.schemas import UsageRunList
+from offhook.runs.usage_list import UsageQuery
+
+router = APIRouter(prefix="/organizations/usage/runs", tags=["usage"])
+
+MAX_LIMIT = 200
+_MAX_OFFSET = 2**31 - 1
+_MAX_PAGE = 1_000_000
+
+Time = Annotated[str | None, Query(max_length=64, description="ISO 8601; a plain day counts whole")]
+
+
+def _query(
+    from_date: Time = None,
+    to_date: Time = None,
+    start_date: Annotated[str | None, Query(max_length=64, description="The same as from_date")] = None,
+    end_date: Annotated[str | None, Query(max_length=64, description="The same as to_date")] = None,
+    workflow_id: Annotated[int | None, Query(ge=1, le=2**31 - 1)] = None,
+    filters: Annotated[str | None, Query(description="JSON array of {field, type, value}")] = None,
+) -> UsageQuery:
+    return UsageQuery(from_date or start_date, to_date or end_date, workflow_id, filters)
+
+
+Asked = Annotated[UsageQuery, Depends(_query)]
+
+
+@router.get("", response_model=UsageRunList, operation_id="list_usage_runs")
+async def list_usage_runs(
+    org: CurrentOrg,
+    session: Session,
+    query: Asked,
+    limit: Annotated[int, Query(ge=1, le=MAX_LIMIT)] = 50,
+    offset: Annotated[int | None, Query(ge=0, le=_MAX_OFFSET)] = None,
+    page: Annotated[int, Query(ge=1, le=_MAX_PAGE, description="Used when there is no offset")] = 1,
+    sort_by: Annotated[str | None, Query(description="id, created_at (default) or duration")] = None,
+    sort_order: Annotated[str | None, Query(description="asc or desc (default)")] = None,
+) -> dict[str, Any]:
+    """Runs of every agent, live ones included, the newest first unless sorted otherwise."""
+    start = (page - 1) * limit if offset is None else offset
+    items, total = await usage_list.page(
+        session,
+        org.organization_id,
+        query,
+        limit=limit,
+        offset=start,
+        sort_by=sort_by,
+        sort_order=sort_order,
+    )
+    return {
+        "items": items,
+        "total": total,
+        "limit": limit,
+        "offset": start,
+        "total_count": total,
+        "page": start // limit + 1,
+        "total_pages": -(-total // limit),
+        "total_duration_seconds": round(sum(item["duration_seconds"] for item in items), 3),
+    }
+
+
+@router.get(
+    "/report",
+    response_class=StreamingResponse,
+    responses={200: {"content": {MEDIA_TYPE.partition(";")[0]: {}}, "description": "CSV"}},
+    operation_id="download_usage_report",
+)
+async def download_report(
+    org: CurrentOrg, query: Asked, now: Now, db: Annotated[Database, Depends(database_of)]
+) -> StreamingResponse:
+    """A row for each run, the newest first: agent, duration, cost, outcome and a column for each extracted variable."""
+    report = await usage_list.report(db, org.organization_id, query)
+    return await csv_response(f"usage_runs_{now:%Y%m%d_%H%M%S}.csv", report.header, report.rows())

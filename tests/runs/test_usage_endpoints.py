@@ -1,0 +1,183 @@
+"""The usage list and its report."""
+
+import csv
+import io
+import json
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from httpx import AsyncClient
+
+from offhook.root import Root
+from offhook.runs.tables import Run
+from tests.fixtures_orgs import OrgFixture
+from tests.runs.conftest import MakeRun, MakeWorkflow
+
+PATH = "/organizations/usage/runs"
+REPORT = f"{PATH}/report"
+
+
+@pytest.fixture
+async def runs(root: Root, make_run: MakeRun) -> AsyncIterator[list[Run]]:
+    """Three runs, each a day older than the one before."""
+    made = [
+        await make_run(mode=mode, phone_number=f"+1555010000{n}") for n, mode in enumerate(["twilio"] * 2 + ["browser"])
+    ]
+    async with root.db.transaction() as session:
+        for age, run in enumerate(made):
+            row = await session.get_one(Run, run.id)
+            row.created_at = datetime.now(UTC) - timedelta(days=age)
+            row.status, row.outcome, row.duration, row.cost_cents = (
+                "completed",
+                "answered",
+                Decimal(30 * (age + 1)),
+                age,
+            )
+    return made
+
+
+async def ids(client: AsyncClient, org: OrgFixture, **query: Any) -> list[int]:
+    response = await client.get(PATH, params=query, headers=org.key_headers)
+    assert response.status_code == 200, response.text
+    return [item["run_id"] for item in response.json()["items"]]
+
+
+@pytest.mark.parametrize("path", [PATH, REPORT])
+async def test_anonymous(client: AsyncClient, path: str) -> None:
+    assert (await client.get(path)).status_code == 401
+
+
+class TestList:
+    @pytest.mark.parametrize(
+        "query",
+        [
+            "limit=0",
+            "limit=201",
+            "limit=x",
+            "offset=-1",
+            "offset=99999999999",
+            "page=0",
+            "workflow_id=0",
+            "workflow_id=x",
+            "from_date=yesterday",
+            "to_date=2026-13-01",
+            "start_date=0",
+            "filters={}",
+            "filters=x",
+            "sort_by=cost",
+            "sort_order=up",
+            'filters=[{"field":"secret","type":"text","value":"x"}]',
+        ],
+    )
+    async def test_bad_input(self, client: AsyncClient, org: OrgFixture, query: str) -> None:
+        response = await client.get(f"{PATH}?{query}", headers=org.key_headers)
+        assert response.status_code == 422
+        assert response.json()["code"]
+
+    async def test_other_organisation_is_not_seen(
+        self, client: AsyncClient, other_org: OrgFixture, runs: list[Run]
+    ) -> None:
+        assert await ids(client, other_org) == []
+        assert await ids(client, other_org, workflow_id=runs[0].workflow_id) == []
+
+    async def test_valid(self, client: AsyncClient, org: OrgFixture, runs: list[Run]) -> None:
+        shown = (await client.get(f"{PATH}?limit=2", headers=org.headers_for("viewer"))).json()
+        assert (shown["total"], shown["limit"], shown["offset"], shown["total_pages"]) == (3, 2, 0, 2)
+        first = shown["items"][0]
+        assert [item["run_id"] for item in shown["items"]] == [runs[0].id, runs[1].id]
+        assert (first["workflow_name"], first["duration_seconds"], first["outcome"]) == ("Front desk", 30.0, "answered")
+        assert first["phone_number"] == "+15550100000"
+        assert shown["total_duration_seconds"] == 90.0
+
+    @pytest.mark.parametrize("query", [{"limit": 200}, {"limit": 1, "offset": 2}, {"limit": 1, "page": 3}])
+    async def test_limits_at_their_edge(
+        self, client: AsyncClient, org: OrgFixture, runs: list[Run], query: dict[str, int]
+    ) -> None:
+        assert (await ids(client, org, **query))[-1] == runs[2].id
+
+    async def test_sorts(self, client: AsyncClient, org: OrgFixture, runs: list[Run]) -> None:
+        oldest_first = [run.id for run in reversed(runs)]
+        assert await ids(client, org, sort_by="created_at", sort_order="asc") == oldest_first
+        assert await ids(client, org, sort_by="duration") == oldest_first
+        assert await ids(client, org, sort_by="id", sort_order="desc") == oldest_first
+
+    async def test_dates(self, client: AsyncClient, org: OrgFixture, runs: list[Run]) -> None:
+        day_ago = (datetime.now(UTC) - timedelta(days=1)).date().isoformat()
+        for names in (("from_date", "to_date"), ("start_date", "end_date")):
+            assert await ids(client, org, **dict.fromkeys(names, day_ago)) == [runs[1].id]
+        noon = (datetime.now(UTC) - timedelta(hours=12)).isoformat()
+        assert await ids(client, org, from_date=noon) == [runs[0].id]
+
+    async def test_filters(
+        self, client: AsyncClient, org: OrgFixture, runs: list[Run], make_workflow: MakeWorkflow
+    ) -> None:
+        browser = json.dumps([{"attribute": "mode", "type": "select", "value": "browser"}])
+        assert await ids(client, org, filters=browser) == [runs[2].id]
+        assert await ids(client, org, workflow_id=runs[0].workflow_id, filters=browser) == [runs[2].id]
+        assert await ids(client, org, workflow_id=await make_workflow(org.id)) == []
+
+
+class TestReport:
+    async def read(self, client: AsyncClient, org: OrgFixture, **query: Any) -> list[dict[str, str]]:
+        response = await client.get(REPORT, params=query, headers=org.key_headers)
+        assert response.status_code == 200, response.text
+        assert response.headers["content-type"] == "text/csv; charset=utf-8"
+        assert "attachment" in response.headers["content-disposition"]
+        return list(csv.DictReader(io.StringIO(response.text)))
+
+    @pytest.mark.parametrize("query", ["from_date=x", "filters=x", "workflow_id=0"])
+    async def test_bad_input(self, client: AsyncClient, org: OrgFixture, query: str) -> None:
+        assert (await client.get(f"{REPORT}?{query}", headers=org.key_headers)).status_code == 422
+
+    async def test_other_organisation_is_not_seen(
+        self, client: AsyncClient, other_org: OrgFixture, runs: list[Run]
+    ) -> None:
+        assert await self.read(client, other_org) == []
+
+    async def test_no_runs_is_a_header(self, client: AsyncClient, org: OrgFixture) -> None:
+        text = (await client.get(REPORT, headers=org.key_headers)).text
+        assert text.startswith("run_id,agent_name,")
+        assert text.count("\n") == 1
+
+    async def test_every_extracted_variable_has_its_column(
+        self, client: AsyncClient, root: Root, org: OrgFixture, runs: list[Run]
+    ) -> None:
+        async with root.db.transaction() as session:
+            for run, values in zip(runs, [{"city": "=1+1", "age": 7}, {"name": 'Ann, "A"'}, None], strict=True):
+                row = await session.get_one(Run, run.id)
+                row.gathered_context = {"extracted_variables": values, "nodes_visited": []}
+        rows = await self.read(client, org)
+        assert [int(row["run_id"]) for row in rows] == [run.id for run in runs]
+        assert [(row["age"], row["city"], row["name"]) for row in rows] == [
+            ("7", "'=1+1", ""),
+            ("", "", 'Ann, "A"'),
+            ("", "", ""),
+        ]
+        newest = rows[0]
+        assert (newest["agent_name"], newest["duration_seconds"], newest["cost_cents"]) == ("Front desk", "30.000", "0")
+        assert (newest["outcome"], newest["phone_number"]) == ("answered", "+15550100000")
+
+    async def test_filters_and_dates(self, client: AsyncClient, org: OrgFixture, runs: list[Run]) -> None:
+        day_ago = (datetime.now(UTC) - timedelta(days=1)).date().isoformat()
+        assert [int(row["run_id"]) for row in await self.read(client, org, start_date=day_ago, end_date=day_ago)] == [
+            runs[1].id
+        ]
+
+    async def test_more_than_a_page(self, client: AsyncClient, root: Root, org: OrgFixture, runs: list[Run]) -> None:
+        template = runs[0]
+        same = {
+            "organization_id": org.id,
+            "workflow_id": template.workflow_id,
+            "version_id": template.version_id,
+            "version_number": 1,
+            "mode": "twilio",
+            "direction": "outbound",
+            "created_at": template.created_at - timedelta(days=9),  # all at one moment: pages are told apart by id
+        }
+        async with root.db.transaction() as session:
+            session.add_all([Run(**same, name=f"WR-{n}") for n in range(2100)])
+        rows = await self.read(client, org)
+        assert len({row["run_id"] for row in rows}) == len(rows) == 2103
