@@ -388,6 +388,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/organizations/usage/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Usage Runs
+         * @description Runs of every agent, live ones included, the newest first unless sorted otherwise.
+         */
+        get: operations["list_usage_runs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organizations/usage/runs/report": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download Report
+         * @description A row for each run, the newest first: agent, duration, cost, outcome and a column for each extracted variable.
+         */
+        get: operations["download_usage_report"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/public/agent/{uuid}": {
         parameters: {
             query?: never;
@@ -2119,6 +2159,71 @@ export interface components {
             total_cost_cents: number;
             /** Total Minutes */
             total_minutes: number;
+        };
+        /** UsageRunItem */
+        UsageRunItem: {
+            /** Called Number */
+            called_number: string | null;
+            /** Caller Number */
+            caller_number: string | null;
+            /** Campaign Id */
+            campaign_id: number | null;
+            /** Cost Cents */
+            cost_cents: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Direction */
+            direction: string;
+            /** Duration Seconds */
+            duration_seconds: number;
+            /**
+             * Id
+             * @description The same as run_id
+             */
+            id: number;
+            /** Mode */
+            mode: string;
+            /** Name */
+            name: string;
+            /** Outcome */
+            outcome: string | null;
+            /** Phone Number */
+            phone_number: string | null;
+            /** Run Id */
+            run_id: number;
+            /** Started At */
+            started_at: string | null;
+            /** Status */
+            status: string;
+            /** Workflow Id */
+            workflow_id: number;
+            /** Workflow Name */
+            workflow_name: string;
+        };
+        /**
+         * UsageRunList
+         * @description ``total_duration_seconds`` is that of the page; ``total_count``, ``page`` and ``total_pages`` say it as other lists.
+         */
+        UsageRunList: {
+            /** Items */
+            items: components["schemas"]["UsageRunItem"][];
+            /** Limit */
+            limit: number;
+            /** Offset */
+            offset: number;
+            /** Page */
+            page: number;
+            /** Total */
+            total: number;
+            /** Total Count */
+            total_count: number;
+            /** Total Duration Seconds */
+            total_duration_seconds: number;
+            /** Total Pages */
+            total_pages: number;
         };
         /** UserResponse */
         UserResponse: {
@@ -3985,6 +4090,178 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Ledger"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    list_usage_runs: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number | null;
+                /** @description Used when there is no offset */
+                page?: number;
+                /** @description id, created_at (default) or duration */
+                sort_by?: string | null;
+                /** @description asc or desc (default) */
+                sort_order?: string | null;
+                /** @description ISO 8601; a plain day counts whole */
+                from_date?: string | null;
+                /** @description ISO 8601; a plain day counts whole */
+                to_date?: string | null;
+                /** @description The same as from_date */
+                start_date?: string | null;
+                /** @description The same as to_date */
+                end_date?: string | null;
+                workflow_id?: number | null;
+                /** @description JSON array of {field, type, value} */
+                filters?: string | null;
+            };
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageRunList"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    download_usage_report: {
+        parameters: {
+            query?: {
+                /** @description ISO 8601; a plain day counts whole */
+                from_date?: string | null;
+                /** @description ISO 8601; a plain day counts whole */
+                to_date?: string | null;
+                /** @description The same as from_date */
+                start_date?: string | null;
+                /** @description The same as to_date */
+                end_date?: string | null;
+                workflow_id?: number | null;
+                /** @description JSON array of {field, type, value} */
+                filters?: string | null;
+            };
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description CSV */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": unknown;
                 };
             };
             /** @description No credential, or a bad one */
