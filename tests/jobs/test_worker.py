@@ -8,12 +8,13 @@ import sys
 from collections.abc import AsyncIterator
 from datetime import timedelta
 
+import asyncpg
 import pytest
 from sqlalchemy import text
 
 from offhook import jobs
 from offhook.jobs.registry import JobRegistry
-from offhook.jobs.worker import run_worker
+from offhook.jobs.worker import ListeningDriver, run_worker
 from offhook.kit.db import Database
 
 # A worker in a process of its own, whose job tells us that it began and then takes a minute.
@@ -21,7 +22,7 @@ SLOW_WORKER = """
 import asyncio, sys
 from datetime import timedelta
 from offhook.jobs.registry import JobRegistry
-from offhook.jobs.worker import run_worker
+from offhook.jobs.worker import ListeningDriver, run_worker
 from offhook.kit.db import Database
 
 async def slow(payload):
@@ -139,3 +140,16 @@ async def test_a_worker_outlives_a_lost_connection(db: Database) -> None:
         await seen.wait()
         stop.set()
         await worker
+
+
+async def test_the_first_probe_waits_until_the_worker_listens(database_url: str) -> None:
+    async with asyncpg.create_pool(database_url.replace("+asyncpg", ""), min_size=2, max_size=4) as pool:
+        driver = ListeningDriver(pool)
+        heard: asyncio.Queue[str | bytes | bytearray] = asyncio.Queue()
+        async with driver:
+            probe = asyncio.create_task(driver.notify("ch_test", "are you there?"))
+            await asyncio.sleep(0.05)
+            await driver.add_listener("ch_test", heard.put_nowait)
+            async with asyncio.timeout(5):
+                assert await heard.get() == "are you there?"
+            await probe

@@ -18,6 +18,7 @@ from pgqueuer.core.executors import (
 from pgqueuer.core.qm import QueueManager
 from pgqueuer.domain.models import Job
 from pgqueuer.domain.types import QueueExecutionMode
+from pgqueuer.ports.driver import NotifyCallback
 
 from offhook.jobs.registry import Handler, JobRegistry
 from offhook.jobs.scheduler import run_schedules
@@ -99,8 +100,28 @@ async def _run_until(
             await asyncio.gather(loop, stopping, return_exceptions=True)
 
 
+class ListeningDriver(AsyncpgPoolDriver):
+    """Notifies only once it listens.
+
+    PgQueuer starts its first health probe before it sends LISTEN; on another connection of the pool the probe could
+    overtake it, was lost, and ten seconds later the loop was taken for deaf.
+    """
+
+    def __init__(self, pool: asyncpg.Pool) -> None:
+        super().__init__(pool)
+        self._listens = asyncio.Event()
+
+    async def add_listener(self, channel: str, callback: NotifyCallback) -> None:
+        await super().add_listener(channel, callback)
+        self._listens.set()
+
+    async def notify(self, channel: str, payload: str) -> None:
+        await self._listens.wait()
+        await super().notify(channel, payload)
+
+
 def _manager(pool: asyncpg.Pool, registry: JobRegistry) -> QueueManager:
-    manager = QueueManager(Queries(AsyncpgPoolDriver(pool)))
+    manager = QueueManager(Queries(ListeningDriver(pool)))
     scheduled = {schedule.name for schedule in registry.schedules}
     for name, handler in registry.handlers.items():
         is_scheduled = name in scheduled
