@@ -5,6 +5,7 @@ from functools import partial
 from sqlalchemy import MetaData
 
 import offhook.jobs.tables
+import offhook.models.prices.tables
 import offhook.orgs.tables
 import offhook.runs.tables
 import offhook.telephony.tables
@@ -27,6 +28,7 @@ TABLES = (
     offhook.jobs.tables,
     offhook.orgs.tables,
     offhook.usage.tables,
+    offhook.models.prices.tables,
     offhook.workflows.tables,
     offhook.runs.tables,
     offhook.telephony.tables,

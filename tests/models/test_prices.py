@@ -4,10 +4,11 @@ from datetime import date
 from decimal import Decimal
 
 from offhook.models.ports import LlmUsage, ModelRef
-from offhook.models.prices import CostLine, cost_lines, price_of, price_table
+from offhook.models.prices import CostLine, Price, PriceList, Unpriced, price_table
 from offhook.voice.usage import UsageCounter
 
 DAY = date(2026, 11, 21)
+TABLE = PriceList()
 
 
 def used(provider: str, model: str, prompt: int, completion: int) -> dict[str, object]:
@@ -16,16 +17,27 @@ def used(provider: str, model: str, prompt: int, completion: int) -> dict[str, o
     return counter.as_dict()
 
 
+def lines(usage: dict[str, object], prices: PriceList = TABLE) -> list[CostLine]:
+    found = prices.of_usage(usage, DAY)
+    assert all(isinstance(line, CostLine) for line in found)
+    return found  # type: ignore[return-value]
+
+
+def own(**values: object) -> Price:
+    known = {"since": date(2026, 1, 1), "kind": "llm", "provider": "openai", "model": "*"}
+    return Price(**(known | values))  # type: ignore[arg-type]
+
+
 def test_tokens_cost_by_the_million() -> None:
-    lines = cost_lines(used("openai", "gpt-4.1", 500_000, 250_000), DAY)
-    assert [(line.unit, line.quantity, line.cost_cents) for line in lines] == [
+    found = lines(used("openai", "gpt-4.1", 500_000, 250_000))
+    assert [(line.unit, line.quantity, line.cost_cents) for line in found] == [
         ("prompt_token", Decimal(500_000), Decimal(100)),
         ("completion_token", Decimal(250_000), Decimal(200)),
     ]
 
 
 def test_a_line_says_where_its_price_comes_from() -> None:
-    (line,) = cost_lines(used("openai", "gpt-4.1-mini", 1000, 0), DAY)
+    (line,) = lines(used("openai", "gpt-4.1-mini", 1000, 0))
     assert line == CostLine(
         "llm", "openai", "gpt-4.1-mini", "prompt_token", Decimal(1000), Decimal("0.00004"), date(2025, 4, 14)
     )
@@ -35,35 +47,79 @@ def test_what_runs_here_costs_nothing_and_is_still_shown() -> None:
     counter = UsageCounter()
     counter.tts(ModelRef("tts", "builtin", "espeak-ng"), "Hello there.")
     counter.stt(ModelRef("stt", "builtin", "pocketsphinx"), 12.5)
-    lines = cost_lines(counter.as_dict(), DAY)
-    assert [(line.kind, line.unit, line.quantity, line.cost_cents) for line in lines] == [
+    assert [(line.kind, line.unit, line.quantity, line.cost_cents) for line in lines(counter.as_dict())] == [
         ("tts", "character", Decimal(12), Decimal(0)),
         ("stt", "second", Decimal("12.5"), Decimal(0)),
     ]
 
 
 def test_a_dated_snapshot_costs_what_its_model_costs() -> None:
-    (line,) = cost_lines(used("openai", "gpt-4o-2024-08-06", 1_000_000, 0), DAY)
+    (line,) = lines(used("openai", "gpt-4o-2024-08-06", 1_000_000, 0))
     assert (line.model, line.cost_cents) == ("gpt-4o-2024-08-06", Decimal(250))
+    (line,) = lines(used("anthropic", "claude-haiku-4-5-20251001", 1_000_000, 0))
+    assert line.cost_cents == Decimal(100)
 
 
-def test_a_model_without_a_known_price_has_no_line() -> None:
-    assert cost_lines(used("openai", "my-own-server", 1000, 1000), DAY) == []
+def test_a_model_without_a_known_price_is_unpriced_and_not_free() -> None:
+    assert TABLE.of_usage(used("openai", "my-own-server", 1000, 10), DAY) == [
+        Unpriced("llm", "openai", "my-own-server", "prompt_token", 1000.0),
+        Unpriced("llm", "openai", "my-own-server", "completion_token", 10.0),
+    ]
 
 
 def test_a_price_holds_from_its_day_on() -> None:
-    ref = ModelRef("llm", "openai", "gpt-5")
-    assert price_of(ref, date(2025, 8, 6)) is None
-    assert price_of(ref, date(2025, 8, 7)) is not None
+    assert TABLE.price_of("llm", "openai", "gpt-5", date(2025, 8, 6)) is None
+    assert TABLE.price_of("llm", "openai", "gpt-5", date(2025, 8, 7)) is not None
 
 
-def test_unit_prices_fit_the_column_that_keeps_them() -> None:
-    """``run_cost_lines.unit_price_cents`` has eight decimals: rounding there would change sums."""
+def test_own_prices_go_first_from_their_day_on() -> None:
+    cheap = own(dollars={"prompt_million": Decimal(1), "completion_million": Decimal(1)})
+    free = own(model="gpt-4.1", since=date(2026, 6, 1), dollars=dict.fromkeys(cheap.dollars, Decimal(0)))
+    prices = PriceList([cheap, free])
+    assert lines(used("openai", "gpt-4o", 1_000_000, 0), prices)[0].cost_cents == 100
+    assert lines(used("openai", "gpt-4.1", 1_000_000, 0), prices)[0].cost_cents == 0
+    assert prices.price_of("llm", "openai", "gpt-4.1", date(2026, 5, 31)) is cheap
+    before = prices.price_of("llm", "openai", "gpt-4.1", date(2025, 12, 31))
+    assert before is not None
+    assert before.dollars["prompt_million"] == 2
+
+
+def test_a_call_is_charged_by_begun_steps() -> None:
+    (line,) = TABLE.of_call("twilio", "inbound", "US", Decimal("61.2"), DAY)
+    assert isinstance(line, CostLine)
+    assert (line.quantity, round(line.cost_cents, 4)) == (Decimal(120), Decimal("1.7"))
+
+
+def test_a_country_without_a_price_is_unpriced_unless_the_direction_has_one() -> None:
+    assert TABLE.of_call("twilio", "outbound", "IN", Decimal(5), DAY) == [
+        Unpriced("carrier", "twilio", "outbound/IN", "second", 5.0)
+    ]
+    any_country = own(kind="carrier", provider="twilio", model="outbound", dollars={"minute": Decimal("0.6")})
+    (line,) = PriceList([any_country]).of_call("twilio", "outbound", "IN", Decimal(5), DAY)
+    assert isinstance(line, CostLine)
+    assert line.cost_cents == Decimal(5)
+
+
+def test_a_call_that_nobody_answered_costs_nothing() -> None:
+    assert TABLE.of_call("twilio", "outbound", None, Decimal(0), DAY) == []
+
+
+def test_prices_fit_the_column_that_keeps_them_and_say_where_they_are_from() -> None:
+    """``run_cost_lines.unit_price_cents`` has eight decimals."""
     for price in price_table():
-        for line in cost_lines(used(price.ref.provider, price.ref.model, 1, 1), DAY):
-            assert line.unit_price_cents == round(line.unit_price_cents, 8)
+        assert price.source, price
+        assert price.seen or price.provider in {"builtin", "sandbox"}, price
+        assert len(price.provider) <= 32
+        assert len(price.model) <= 64
+        for amount in price.dollars.values():
+            assert 0 <= amount < 1000
+
+
+def test_no_model_has_two_prices_from_one_day_on() -> None:
+    days = [(price.kind, price.provider, price.model, price.since) for price in price_table()]
+    assert len(days) == len(set(days))
 
 
 def test_nothing_used_costs_nothing() -> None:
-    assert cost_lines({"llm": [], "tts": [], "stt": []}, DAY) == []
-    assert cost_lines({}, DAY) == []
+    assert TABLE.of_usage({"llm": [], "tts": [], "stt": []}, DAY) == []
+    assert TABLE.of_usage({}, DAY) == []

@@ -7,6 +7,7 @@ from typing import Any
 from offhook.root import Root
 from offhook.runs import costs, repository
 from offhook.runs.tables import Run
+from offhook.usage import ledger
 
 USAGE: dict[str, Any] = {
     "llm": [
@@ -37,6 +38,36 @@ async def test_every_counted_thing_has_its_line(root: Root, run: Run) -> None:
     assert (prompt["quantity"], prompt["model"]) == (40_000, "gpt-4.1")
     total = sum(Decimal(str(line["quantity"])) * Decimal(str(line["unit_price_cents"])) for line in lines)
     assert cents == round(total) == 10
+
+
+async def test_what_has_no_price_is_marked(root: Root, run: Run) -> None:
+    await store(root, run, USAGE)
+    async with root.db.transaction() as session:
+        mine = await repository.by_id(session, run.organization_id, run.id)
+    assert mine is not None
+    assert mine.usage == USAGE | {
+        "unpriced": [{"kind": "stt", "provider": "nobody", "model": "knows", "unit": "second", "quantity": 61.5}]
+    }
+
+
+async def test_the_carrier_has_its_line(root: Root, run: Run) -> None:
+    cents, (line,) = await store(root, run, {}, duration=Decimal(30), direction="inbound", called_number="+14155550100")
+    assert (line["kind"], line["provider"], line["model"], line["quantity"]) == ("carrier", "twilio", "inbound/US", 60)
+    assert (cents, round(line["cost_cents"], 4)) == (1, 0.85)
+
+
+async def test_the_platform_has_its_line(root: Root, run: Run) -> None:
+    async with root.db.transaction() as session:
+        await ledger.set_terms(
+            session,
+            run.organization_id,
+            platform_cents_per_minute=Decimal(4),
+            included_minutes=None,
+            is_enforced=None,
+        )
+    cents, lines = await store(root, run, {}, duration=Decimal(90), mode="sandbox")
+    platform = lines[-1]
+    assert (platform["kind"], platform["quantity"], cents) == ("platform", 90, 6)
 
 
 async def test_storing_it_again_changes_nothing(root: Root, run: Run) -> None:

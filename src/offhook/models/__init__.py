@@ -3,6 +3,7 @@
 from offhook.models.endpoints import router
 from offhook.models.errors import UnknownModel
 from offhook.models.ports import ModelSource
+from offhook.models.prices import router as prices_router
 from offhook.models.registry import ModelRegistry
 from offhook.root import Root
 from offhook.settings import SettingsError
@@ -21,3 +22,4 @@ def register(root: Root) -> None:
     root.provide(ModelSource, registry)  # type: ignore[type-abstract]  # found by its port
     root.on_stop.append(registry.close)
     root.api.include_router(router)
+    root.api.include_router(prices_router)

@@ -8,25 +8,32 @@ from typing import Any, Final
 from sqlalchemy import delete, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.kit.phone import PhoneNumberInvalid, parse_phone
 from offhook.models import prices
+from offhook.models.prices import CostLine, PriceList, Unpriced
 from offhook.runs.limits import TEXT_CHAT
+from offhook.runs.links import BROWSER
 from offhook.runs.tables import Run, RunCostLine
 from offhook.usage import service as usage_service
 from offhook.usage.service import Charge, ModelUse, RunFacts
 
-_PROVIDER_CHARS, _MODEL_CHARS = 32, 64
-_KINDS: Final = ("llm", "tts", "stt")
 PLATFORM: Final = "platform"
+UNPRICED: Final = "unpriced"
+_KINDS: Final = ("llm", "tts", "stt")
+_PROVIDER_CHARS, _MODEL_CHARS = 32, 64
+_WITHOUT_CARRIER: Final = frozenset({TEXT_CHAT, BROWSER})
 
 
 async def store(session: AsyncSession, run: Run) -> int:
     """Write the cost lines of a run that is over, count it in its organisation's usage, charge it; its whole cents.
 
     Idempotent: lines are replaced, and a run that is told again with another use changes sums and balance by the
-    difference. ``run.cost_cents`` is set too. Locks the organisation's account: call it late in the transaction.
+    difference. ``run.cost_cents`` is set too, and what has no known price stands in ``run.usage["unpriced"]``. Locks
+    the organisation's account: call it late in the transaction.
     """
-    called_at = run.answered_at or run.created_at
-    lines = prices.cost_lines(run.usage, called_at.astimezone(UTC).date())
+    called_at = (run.answered_at or run.created_at).astimezone(UTC)
+    found = _priced(run, await prices.price_list(session, run.organization_id), called_at)
+    lines = [line for line in found if isinstance(line, CostLine)]
     facts = RunFacts(
         run_id=run.id,
         organization_id=run.organization_id,
@@ -36,7 +43,7 @@ async def store(session: AsyncSession, run: Run) -> int:
         duration_ms=round((run.duration or 0) * 1000),
         is_billable=run.mode != TEXT_CHAT,
         cost_cents=sum((line.cost_cents for line in lines), Decimal(0)),
-        models=_models(run.usage, lines),
+        models=_models(run.usage, found),
     )
     charge = await usage_service.record_run(session, facts)
     rows = [_row(run, line) for line in lines]
@@ -48,24 +55,48 @@ async def store(session: AsyncSession, run: Run) -> int:
     if rows:
         await session.execute(insert(RunCostLine), rows)
     run.cost_cents = charge.cost_cents
+    run.usage = _with_unpriced(run.usage, [line for line in found if isinstance(line, Unpriced)])
     await session.flush()
     return charge.cost_cents
 
 
-def _models(usage: dict[str, Any], lines: Sequence[prices.CostLine]) -> list[ModelUse]:
+def _priced(run: Run, price_list: PriceList, called_at: datetime) -> list[CostLine | Unpriced]:
+    lines = price_list.of_usage(run.usage, called_at.date())
+    if run.mode not in _WITHOUT_CARRIER:
+        seconds = Decimal(run.duration or 0)
+        lines += price_list.of_call(run.mode, run.direction, _country(run.called_number), seconds, called_at.date())
+    return lines
+
+
+def _country(number: str | None) -> str | None:
+    if number is None:
+        return None
+    try:
+        return parse_phone(number).country
+    except PhoneNumberInvalid:
+        return None
+
+
+def _models(usage: dict[str, Any], lines: Sequence[CostLine | Unpriced]) -> list[ModelUse]:
     """Every model that was used, with the sum of its lines."""
     used = []
     for kind in _KINDS:
         for entry in usage.get(kind) or ():
             provider, model = str(entry["provider"]), str(entry["model"])
             mine = [line for line in lines if (line.kind, line.provider, line.model) == (kind, provider, model)]
-            cost = sum((line.cost_cents for line in mine), Decimal(0))
+            cost = sum((line.cost_cents for line in mine if isinstance(line, CostLine)), Decimal(0))
+            is_priced = not any(isinstance(line, Unpriced) for line in mine)
             counted = usage_service.counters(entry)
-            used.append(ModelUse(kind, provider, model, **counted, cost_cents=cost, is_priced=bool(mine)))
+            used.append(ModelUse(kind, provider, model, **counted, cost_cents=cost, is_priced=is_priced))
     return used
 
 
-def _row(run: Run, line: prices.CostLine) -> dict[str, Any]:
+def _with_unpriced(usage: dict[str, Any], unpriced: Sequence[Unpriced]) -> dict[str, Any]:
+    rest = {name: value for name, value in usage.items() if name != UNPRICED}
+    return {**rest, UNPRICED: [line.as_dict() for line in unpriced]} if unpriced else rest
+
+
+def _row(run: Run, line: CostLine) -> dict[str, Any]:
     return {
         "run_id": run.id,
         "organization_id": run.organization_id,
@@ -89,5 +120,5 @@ def _platform(run: Run, charge: Charge, called_at: datetime) -> dict[str, Any]:
         "unit": "second",
         "quantity": charge.platform_seconds,
         "unit_price_cents": charge.platform_cents_per_minute / 60,
-        "price_date": called_at.astimezone(UTC).date(),
+        "price_date": called_at.date(),
     }

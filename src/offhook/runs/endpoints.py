@@ -112,4 +112,5 @@ async def get_workflow_run(
         "transcript": [line.as_dict() for line in transcript(events)],
         "progress": progress(events),
         "cost_lines": await repository.cost_lines(session, org.organization_id, run_id),
+        "unpriced": run.usage.get("unpriced", []),
     }

@@ -46,6 +46,7 @@ async def cost_lines(session: AsyncSession, organization_id: int, run_id: int) -
             "unit": line.unit,
             "quantity": float(line.quantity),
             "unit_price_cents": float(line.unit_price_cents),
+            "cost_cents": round(float(line.quantity * line.unit_price_cents), 6),
             "price_date": line.price_date.isoformat(),
         }
         for line in lines.scalars()

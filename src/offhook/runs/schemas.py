@@ -116,7 +116,18 @@ class CostLine(BaseModel):
     unit: str
     quantity: float
     unit_price_cents: float
+    cost_cents: float
     price_date: str
+
+
+class Unpriced(BaseModel):
+    """Used, but of no known price: not in ``cost_cents``."""
+
+    kind: str
+    provider: str
+    model: str
+    unit: str
+    quantity: float
 
 
 class RunDetail(RunRecord):
@@ -124,6 +135,7 @@ class RunDetail(RunRecord):
     transcript: list[TranscriptItem]
     progress: Progress
     cost_lines: list[CostLine]
+    unpriced: list[Unpriced]
 
 
 class RunList(BaseModel):

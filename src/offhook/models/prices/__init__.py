@@ -1,0 +1,8 @@
+"""Prices of models and carriers: the dated table, an organisation's own prices, and what a run costs by them."""
+
+from offhook.models.prices.calculation import CostLine, PriceList, Unpriced
+from offhook.models.prices.endpoints import router
+from offhook.models.prices.service import price_list
+from offhook.models.prices.table import Price, price_table
+
+__all__ = ["CostLine", "Price", "PriceList", "Unpriced", "price_list", "price_table", "router"]

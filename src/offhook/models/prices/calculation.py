@@ -1,0 +1,121 @@
+"""What a conversation's use of models and carriers costs, line by line. Pure."""
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import date
+from decimal import Decimal
+from typing import Any, Final
+
+from offhook.models.prices.table import Price, price_table
+
+ANY_MODEL: Final = "*"
+# usage counter -> (unit of the line, price key, how many units that price is for)
+_UNITS: Final = {
+    "prompt_tokens": ("prompt_token", "prompt_million", 1_000_000),
+    "completion_tokens": ("completion_token", "completion_million", 1_000_000),
+    "characters": ("character", "character_million", 1_000_000),
+    "seconds": ("second", "minute", 60),
+}
+_SNAPSHOT: Final = re.compile(r"-(\d{4}-?\d{2}-?\d{2}|latest)$")
+# As many decimals as are stored: what is shown adds up to what was charged.
+_EXACT: Final = Decimal("0.00000001")
+
+
+@dataclass(frozen=True, slots=True)
+class CostLine:
+    """``quantity`` units at ``unit_price_cents`` each, by the price that held since ``price_date``.
+
+    ``kind`` is llm, tts, stt or carrier; ``unit`` prompt_token, completion_token, character or second.
+    """
+
+    kind: str
+    provider: str
+    model: str
+    unit: str
+    quantity: Decimal
+    unit_price_cents: Decimal
+    price_date: date
+
+    @property
+    def cost_cents(self) -> Decimal:
+        return self.quantity * self.unit_price_cents
+
+
+@dataclass(frozen=True, slots=True)
+class Unpriced:
+    """Something that was used and whose price nobody knows: it costs, but not an amount that we could name."""
+
+    kind: str
+    provider: str
+    model: str
+    unit: str
+    quantity: float
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class PriceList:
+    """The table with an organisation's own prices before it."""
+
+    def __init__(self, own: Sequence[Price] = ()) -> None:
+        self._own = own
+
+    def of_usage(self, usage: Mapping[str, Any], on: date) -> list[CostLine | Unpriced]:
+        """The cost of what a ``usage_counted`` event counted, at the prices of the day ``on``; what was not used has no
+        line."""
+        return [
+            line
+            for kind in ("llm", "tts", "stt")
+            for entry in usage.get(kind) or ()
+            for line in self._lines(kind, str(entry["provider"]), str(entry["model"]), entry, on)
+        ]
+
+    def of_call(
+        self, carrier: str, direction: str, country: str | None, seconds: Decimal, on: date
+    ) -> list[CostLine | Unpriced]:
+        """What a carrier takes for a call of ``seconds``. ``country`` is that of the called number (ISO alpha-2)."""
+        names = [f"{direction}/{country}"] if country else []
+        model = names[0] if names else direction
+        if seconds <= 0:
+            return []
+        price = self._find("carrier", carrier, (*names, direction, ANY_MODEL), on)
+        if price is None:
+            return [Unpriced("carrier", carrier, model, "second", float(seconds))]
+        begun = Decimal(math.ceil(seconds / price.step) * price.step) if price.step > 1 else seconds
+        return [CostLine("carrier", carrier, model, "second", begun, _cents(price, "minute", 60), price.since)]
+
+    def price_of(self, kind: str, provider: str, model: str, on: date) -> Price | None:
+        """The price of a model on a day. A dated snapshot (``gpt-4.1-2025-04-14``) costs what its model costs."""
+        return self._find(kind, provider, (model, _SNAPSHOT.sub("", model), ANY_MODEL), on)
+
+    def _find(self, kind: str, provider: str, models: Sequence[str], on: date) -> Price | None:
+        for prices in (self._own, price_table()):
+            for model in models:
+                known = [
+                    price
+                    for price in prices
+                    if (price.kind, price.provider, price.model) == (kind, provider, model) and price.since <= on
+                ]
+                if known:
+                    return max(known, key=lambda price: price.since)
+        return None
+
+    def _lines(
+        self, kind: str, provider: str, model: str, entry: Mapping[str, Any], on: date
+    ) -> Iterator[CostLine | Unpriced]:
+        price = self.price_of(kind, provider, model, on)
+        for counter, (unit, key, per) in _UNITS.items():
+            quantity = Decimal(str(entry.get(counter) or 0))
+            if quantity <= 0:
+                continue
+            if price is None or key not in price.dollars:
+                yield Unpriced(kind, provider, model, unit, float(quantity))
+            else:
+                yield CostLine(kind, provider, model, unit, quantity, _cents(price, key, per), price.since)
+
+
+def _cents(price: Price, key: str, per: int) -> Decimal:
+    return (price.dollars[key] * 100 / per).quantize(_EXACT)

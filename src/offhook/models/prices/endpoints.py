@@ -1,0 +1,47 @@
+"""What models and carriers cost this organisation."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from offhook.kit.db import Session
+from offhook.models.prices import service
+from offhook.models.prices.schemas import (
+    Day,
+    Kind,
+    Model,
+    OwnPriceRequest,
+    PriceItem,
+    PriceListResponse,
+    PriceRemoved,
+    Provider,
+)
+from offhook.orgs import CurrentOrg, RequireAdmin
+
+router = APIRouter(prefix="/organizations/usage/prices", tags=["usage"])
+
+
+@router.get("", response_model=PriceListResponse, operation_id="list_prices")
+async def list_prices(org: CurrentOrg, session: Session) -> PriceListResponse:
+    return PriceListResponse(prices=await service.shown(session, org.organization_id))
+
+
+@router.put("", response_model=PriceItem, operation_id="set_own_price")
+async def set_price(body: OwnPriceRequest, org: RequireAdmin, session: Session) -> PriceItem:
+    """Sets the organisation's own price from a day on; where credit is enforced, only a superuser may."""
+    return await service.put(session, org, org.organization_id, body)
+
+
+@router.delete("", response_model=PriceRemoved, operation_id="remove_own_price")
+async def remove_price(
+    org: RequireAdmin,
+    session: Session,
+    kind: Annotated[Kind, Query()],
+    provider: Annotated[Provider, Query()],
+    valid_from: Annotated[Day, Query()],
+    model: Annotated[Model, Query()] = "*",
+) -> PriceRemoved:
+    await service.remove(
+        session, org, org.organization_id, kind=kind, provider=provider, model=model, valid_from=valid_from
+    )
+    return PriceRemoved()

@@ -1,0 +1,70 @@
+"""Prices as the API takes and shows them."""
+
+from datetime import date
+from decimal import Decimal
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, Field, StringConstraints, model_validator
+
+from offhook.models.prices.table import KEYS
+
+Kind = Literal["llm", "tts", "stt", "carrier"]
+Dollars = Annotated[Decimal, Field(ge=0, le=1_000_000, max_digits=16, decimal_places=8)]
+Provider = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_.:-]{1,32}$")]
+Model = Annotated[str, StringConstraints(pattern=r"^[\x21-\x7e]{1,64}$")]
+Day = Annotated[date, Field(ge=date(2000, 1, 1), le=date(2200, 1, 1))]
+
+
+class Amounts(BaseModel):
+    """US dollars: LLMs ``prompt_million`` and ``completion_million``, TTS ``character_million``, STT and carriers ``minute``."""
+
+    prompt_million: Dollars | None = None
+    completion_million: Dollars | None = None
+    character_million: Dollars | None = None
+    minute: Dollars | None = None
+
+
+class OwnPriceRequest(Amounts):
+    """``model`` ``*`` is every model of the provider; a carrier's is ``outbound`` or ``inbound``, or with the country of
+    the called number ``outbound/US``. ``step``: every begun so many seconds cost in full."""
+
+    kind: Kind
+    provider: Provider
+    model: Model = "*"
+    valid_from: Day
+    step: int = Field(default=1, ge=1, le=3600)
+
+    @model_validator(mode="after")
+    def _has_its_amounts(self) -> Self:
+        given = {name for name in Amounts.model_fields if getattr(self, name) is not None}
+        needed = set(KEYS[self.kind])
+        if given != needed:
+            raise ValueError(f"a price of kind {self.kind} has {' and '.join(KEYS[self.kind])}, and nothing else")
+        return self
+
+    def dollars(self) -> dict[str, str]:
+        return {name: str(getattr(self, name)) for name in KEYS[self.kind]}
+
+
+class PriceItem(Amounts):
+    """``source``: where the table has it from; ``organization`` for the organisation's own."""
+
+    kind: Kind
+    provider: str
+    model: str
+    valid_from: date
+    step: int
+    is_own: bool
+    is_estimate: bool
+    source: str
+    seen: date | None
+
+
+class PriceListResponse(BaseModel):
+    """The organisation's own prices, then the table's; own prices go first for the models that they name."""
+
+    prices: list[PriceItem]
+
+
+class PriceRemoved(BaseModel):
+    success: bool = True

@@ -1,0 +1,108 @@
+"""An organisation's own prices: its contracts go before the published table."""
+
+from datetime import date
+from decimal import Decimal
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.errors import Forbidden, NotFound
+from offhook.models.prices import repository
+from offhook.models.prices.calculation import PriceList
+from offhook.models.prices.schemas import OwnPriceRequest, PriceItem
+from offhook.models.prices.table import Price, price_table
+from offhook.orgs import Caller, audit
+from offhook.root import settings_of
+
+
+class OwnPriceNotFound(NotFound):
+    """Your organisation has no own price of this model from this day on."""
+
+    code = "price_not_found"
+
+
+class PricesLocked(Forbidden):
+    """This installation charges by its prices: only a superuser changes them."""
+
+    code = "prices_locked"
+
+
+async def price_list(session: AsyncSession, organization_id: int) -> PriceList:
+    """What things cost this organisation."""
+    return PriceList(await _own(session, organization_id))
+
+
+async def shown(session: AsyncSession, organization_id: int) -> list[PriceItem]:
+    own = await _own(session, organization_id)
+    return [_item(price, is_own=True) for price in own] + [_item(price, is_own=False) for price in price_table()]
+
+
+async def put(session: AsyncSession, caller: Caller, organization_id: int, asked: OwnPriceRequest) -> PriceItem:
+    """Set a price from its day on; runs that are over keep what they cost. PricesLocked (403)."""
+    _may_change(session, caller)
+    values = {name: getattr(asked, name) for name in ("kind", "provider", "model", "valid_from", "step")}
+    await repository.put(session, organization_id, {**values, "dollars": asked.dollars()})
+    await audit(
+        session, caller, "price.set", _target(asked.kind, asked.provider, asked.model), asked.model_dump(mode="json")
+    )
+    dollars = {name: Decimal(amount) for name, amount in asked.dollars().items()}
+    price = Price(asked.valid_from, asked.kind, asked.provider, asked.model, dollars, asked.step)
+    return _item(price, is_own=True)
+
+
+async def remove(
+    session: AsyncSession,
+    caller: Caller,
+    organization_id: int,
+    *,
+    kind: str,
+    provider: str,
+    model: str,
+    valid_from: date,
+) -> None:
+    """OwnPriceNotFound (404), PricesLocked (403)."""
+    _may_change(session, caller)
+    if not await repository.remove(session, organization_id, kind, provider, model, valid_from):
+        raise OwnPriceNotFound
+    data = {"valid_from": valid_from.isoformat()}
+    await audit(session, caller, "price.removed", _target(kind, provider, model), data)
+
+
+def _may_change(session: AsyncSession, caller: Caller) -> None:
+    # Where calls are charged, prices are money: nobody sets what they pay themselves.
+    if settings_of(session).billing_enforced and (not caller.is_superuser or caller.impersonator_id is not None):
+        raise PricesLocked
+
+
+def _target(kind: str, provider: str, model: str) -> str:
+    return f"price:{kind}/{provider}/{model}"
+
+
+async def _own(session: AsyncSession, organization_id: int) -> list[Price]:
+    return [
+        Price(
+            since=row.valid_from,
+            kind=row.kind,
+            provider=row.provider,
+            model=row.model,
+            dollars={name: Decimal(amount) for name, amount in row.dollars.items()},
+            step=row.step,
+        )
+        for row in await repository.own_prices(session, organization_id)
+    ]
+
+
+def _item(price: Price, *, is_own: bool) -> PriceItem:
+    return PriceItem.model_validate(
+        {
+            "kind": price.kind,
+            "provider": price.provider,
+            "model": price.model,
+            "valid_from": price.since,
+            "step": price.step,
+            "is_own": is_own,
+            "is_estimate": price.is_estimate,
+            "source": "organization" if is_own else price.source,
+            "seen": price.seen,
+            **price.dollars,
+        }
+    )

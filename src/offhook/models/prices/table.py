@@ -1,0 +1,56 @@
+"""The dated price table: what vendors and carriers have published."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+import yaml
+
+KEYS: Final[dict[str, tuple[str, ...]]] = {
+    "llm": ("prompt_million", "completion_million"),
+    "tts": ("character_million",),
+    "stt": ("minute",),
+    "carrier": ("minute",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """US dollars by price key of one model from one day on. ``step``: every begun so many seconds cost in full."""
+
+    since: date
+    kind: str
+    provider: str
+    model: str
+    dollars: Mapping[str, Decimal]
+    step: int = 1
+    source: str = ""
+    seen: date | None = None
+    is_estimate: bool = False
+
+
+@cache
+def price_table() -> tuple[Price, ...]:
+    """Every price of ``prices.yaml``; a price without all of its amounts is an error of the table."""
+    text = (files(__package__) / "prices.yaml").read_text("utf-8")
+    table: dict[str, dict[str, list[dict[str, Any]]]] = yaml.load(text, Loader=yaml.CSafeLoader)
+    return tuple(
+        Price(
+            since=row["from"],
+            kind=kind,
+            provider=provider,
+            model=str(row["model"]),
+            dollars={key: Decimal(row[key]) for key in KEYS[kind]},
+            step=row.get("step", 1),
+            source=row["source"],
+            seen=row.get("seen"),
+            is_estimate=row.get("estimate", False),
+        )
+        for kind, providers in table.items()
+        for provider, rows in providers.items()
+        for row in rows
+    )
