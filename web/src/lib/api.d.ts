@@ -388,6 +388,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/organizations/usage/prices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Prices */
+        get: operations["list_prices"];
+        /**
+         * Set Price
+         * @description Sets the organisation's own price from a day on; where credit is enforced, only a superuser may.
+         */
+        put: operations["set_own_price"];
+        post?: never;
+        /** Remove Price */
+        delete: operations["remove_own_price"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/organizations/usage/runs": {
         parameters: {
             query?: never;
@@ -1142,6 +1164,8 @@ export interface components {
         };
         /** CostLine */
         CostLine: {
+            /** Cost Cents */
+            cost_cents: number;
             /** Kind */
             kind: string;
             /** Model */
@@ -1722,6 +1746,97 @@ export interface components {
             /** Time Zone */
             time_zone: string;
         };
+        /**
+         * OwnPriceRequest
+         * @description ``model`` ``*`` is every model of the provider; a carrier's is ``outbound`` or ``inbound``, or with the country of
+         *     the called number ``outbound/US``. ``step``: every begun so many seconds cost in full.
+         */
+        OwnPriceRequest: {
+            /** Character Million */
+            character_million?: number | string | null;
+            /** Completion Million */
+            completion_million?: number | string | null;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "llm" | "tts" | "stt" | "carrier";
+            /** Minute */
+            minute?: number | string | null;
+            /**
+             * Model
+             * @default *
+             */
+            model: string;
+            /** Prompt Million */
+            prompt_million?: number | string | null;
+            /** Provider */
+            provider: string;
+            /**
+             * Step
+             * @default 1
+             */
+            step: number;
+            /**
+             * Valid From
+             * Format: date
+             */
+            valid_from: string;
+        };
+        /**
+         * PriceItem
+         * @description ``source``: where the table has it from; ``organization`` for the organisation's own.
+         */
+        PriceItem: {
+            /** Character Million */
+            character_million?: string | null;
+            /** Completion Million */
+            completion_million?: string | null;
+            /** Is Estimate */
+            is_estimate: boolean;
+            /** Is Own */
+            is_own: boolean;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "llm" | "tts" | "stt" | "carrier";
+            /** Minute */
+            minute?: string | null;
+            /** Model */
+            model: string;
+            /** Prompt Million */
+            prompt_million?: string | null;
+            /** Provider */
+            provider: string;
+            /** Seen */
+            seen: string | null;
+            /** Source */
+            source: string;
+            /** Step */
+            step: number;
+            /**
+             * Valid From
+             * Format: date
+             */
+            valid_from: string;
+        };
+        /**
+         * PriceListResponse
+         * @description The organisation's own prices, then the table's; own prices go first for the models that they name.
+         */
+        PriceListResponse: {
+            /** Prices */
+            prices: components["schemas"]["PriceItem"][];
+        };
+        /** PriceRemoved */
+        PriceRemoved: {
+            /**
+             * Success
+             * @default true
+             */
+            success: boolean;
+        };
         /** Progress */
         Progress: {
             /** Events */
@@ -1911,6 +2026,8 @@ export interface components {
              * @description A signed link, valid for a day
              */
             transcript_url: string | null;
+            /** Unpriced */
+            unpriced: components["schemas"]["Unpriced"][];
             /** Usage */
             usage: {
                 [key: string]: unknown;
@@ -2120,6 +2237,22 @@ export interface components {
             status: string;
             /** Workflow Run Id */
             workflow_run_id: number;
+        };
+        /**
+         * Unpriced
+         * @description Used, but of no known price: not in ``cost_cents``.
+         */
+        Unpriced: {
+            /** Kind */
+            kind: string;
+            /** Model */
+            model: string;
+            /** Provider */
+            provider: string;
+            /** Quantity */
+            quantity: number;
+            /** Unit */
+            unit: string;
         };
         /** UpdateWorkflowRequest */
         UpdateWorkflowRequest: {
@@ -4090,6 +4223,225 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Ledger"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    list_prices: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PriceListResponse"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    set_own_price: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OwnPriceRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PriceItem"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    remove_own_price: {
+        parameters: {
+            query: {
+                kind: "llm" | "tts" | "stt" | "carrier";
+                provider: string;
+                valid_from: string;
+                model?: string;
+            };
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PriceRemoved"];
                 };
             };
             /** @description No credential, or a bad one */
