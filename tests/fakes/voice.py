@@ -10,7 +10,10 @@ import numpy as np
 from offhook.kit.audio import MULAW_8K, Codec
 from offhook.models.ports import ToolSpec
 from offhook.voice.events import VoiceEvent
-from offhook.voice.ports import OnWindow, Tool, ToolError
+from offhook.voice.ports import OnWindow, Sound, Tool, ToolError
+
+RECORDED_S = 2.0
+RECORDED_HZ = 600
 
 
 class LoudnessVad:
@@ -80,6 +83,38 @@ class KeptLeg:
     async def hang_up(self) -> None:
         if self.hung_up_at is None:
             self.hung_up_at = asyncio.get_running_loop().time()
+
+
+class KeptSounds:
+    """Implements Sounds: recordings by their id, a tone as long as is asked for."""
+
+    def __init__(self, **transcripts: str) -> None:
+        self._transcripts = transcripts
+        self.asked: list[tuple[str, int]] = []
+
+    async def find(self, recording_id: str, sample_rate: int) -> Sound | None:
+        self.asked.append((recording_id, sample_rate))
+        if recording_id not in self._transcripts:
+            return None
+        at = np.arange(round(RECORDED_S * sample_rate)) / sample_rate
+        samples = (np.sin(2 * np.pi * RECORDED_HZ * at) * 9000).astype(np.int16)
+        return Sound(recording_id, self._transcripts[recording_id], samples)
+
+
+class KeptRecorder:
+    """Implements Recorder: both sides as they were given."""
+
+    def __init__(self) -> None:
+        self.callers: list[bytes] = []
+        self.agents: list[bytes] = []
+
+    def caller(self, at_s: float, payload: bytes) -> None:
+        self.callers.append(payload)
+
+    def agent(self, at_s: float, payload: bytes) -> None:
+        self.agents.append(payload)
+
+    async def close(self) -> None: ...
 
 
 class KeptEvents:

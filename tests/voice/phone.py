@@ -8,21 +8,27 @@ from typing import Any
 
 import numpy as np
 
-from offhook.kit.audio import MULAW_8K
+from offhook.kit.audio import Codec
 from offhook.models.ports import CallModels, Llm, Stt, Tts
 from offhook.voice import events
 from offhook.voice.config import CallConfig
 from offhook.voice.line import Agent
-from offhook.voice.ports import CallResult, Toolbox
+from offhook.voice.ports import CallResult, NoSounds, Recorder, Sounds, Toolbox
 from offhook.voice.session import CallSession
 from offhook.workflows.graph import parse_graph
 from tests.fakes.clock import run_virtual
 from tests.fakes.scripted import Hearing, Reply, ScriptedLlm, ScriptedStt, ScriptedTts
 from tests.fakes.voice import KeptEvents, KeptLeg, LoudnessVad, Tools
 
-LOUD = MULAW_8K.encode((np.sin(np.arange(160) * 0.3) * 8000).astype(np.int16))
-QUIET = MULAW_8K.silence
 S_PER_WORD = 0.3
+VOICE_HZ = 382
+LOUDNESS = 8000
+
+
+def hum(codec: Codec, from_s: float, hz: float = VOICE_HZ, peak: float = LOUDNESS) -> bytes:
+    """20 ms of a tone that goes on seamlessly from frame to frame."""
+    at = from_s + np.arange(codec.sample_rate // 50) / codec.sample_rate
+    return codec.encode((np.sin(2 * np.pi * hz * at) * peak).astype(np.int16))
 
 
 @dataclass
@@ -51,16 +57,21 @@ class Call:
     sends_audio: bool = True
     result: CallResult | None = None
     started_at: float = 0.0
+    recorder: Recorder | None = None
+    sounds: Sounds = field(default_factory=NoSounds)
     _loud_until: float = -1.0
+    _loudness: float = LOUDNESS
+    _beeps: tuple[float, float] = (-1.0, 0.0)
     _session: CallSession | None = None
 
     # -- the caller's part ----------------------------------------------------------------------------------------
 
-    def says(self, text: str, *, at: float, for_s: float | None = None) -> "Call":
-        """Speak ``text`` from second ``at`` on."""
+    def says(self, text: str, *, at: float, for_s: float | None = None, loudness: float = LOUDNESS) -> "Call":
+        """Speak ``text`` from second ``at`` on; ``loudness`` is the peak of the samples."""
 
         def speak(call: Call) -> None:
             call.hearing.spoken.append(text)
+            call._loudness = loudness
             call._loud_until = at + (for_s or max(0.4, len(text.split()) * S_PER_WORD))
 
         self.actions.append(Action(at, speak))
@@ -73,6 +84,15 @@ class Call:
             call._loud_until = at + for_s
 
         self.actions.append(Action(at, mumble))
+        return self
+
+    def beeps(self, *, at: float, for_s: float = 0.4, hz: float = 1000) -> "Call":
+        """The tone of an answering machine."""
+
+        def beep(call: Call) -> None:
+            call._beeps = (at + for_s, hz)
+
+        self.actions.append(Action(at, beep))
         return self
 
     def presses(self, digits: str, *, at: float) -> "Call":
@@ -112,8 +132,11 @@ class Call:
             CallConfig.from_configurations(self.configurations),
             self.tools,
             dict(self.context),
+            self.sounds,
         )
-        self._session = CallSession(agent=agent, leg=self.leg, models=models, sink=self.sink, vad=LoudnessVad())
+        self._session = CallSession(
+            agent=agent, leg=self.leg, models=models, sink=self.sink, vad=LoudnessVad(), recorder=self.recorder
+        )
         self.leg.on_mark = self._session.feed_mark
         caller = asyncio.create_task(self._caller(loop))
         try:
@@ -132,9 +155,14 @@ class Call:
                 self.session.leg_ended("caller_hung_up")
                 return
             if self.sends_audio:
-                self.session.feed_audio(LOUD if now < self._loud_until else QUIET)
+                self.session.feed_audio(self._audio(now))
             frame += 1
             await asyncio.sleep(self.started_at + frame * 0.02 - loop.time())
+
+    def _audio(self, now: float) -> bytes:
+        if now < self._beeps[0]:
+            return hum(self.leg.codec, now, self._beeps[1])
+        return hum(self.leg.codec, now, VOICE_HZ, self._loudness) if now < self._loud_until else self.leg.codec.silence
 
     # -- what came of it ------------------------------------------------------------------------------------------
 
@@ -190,8 +218,7 @@ def simple_agent(**start: Any) -> dict[str, Any]:
             "start",
             "startCall",
             prompt="Help the caller.",
-            greeting="Hello, how can I help?",
-            **{"allow_interrupt": True, **start},
+            **{"greeting": "Hello, how can I help?", "allow_interrupt": True, **start},
         ),
         node("end", "endCall", prompt="Say goodbye.", say="Thank you, goodbye."),
         edge("start", "end", "Done", "The caller is done"),

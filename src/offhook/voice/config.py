@@ -1,11 +1,16 @@
 """What a workflow may set of a call, with the defaults (``workflow_configurations``)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
+from functools import partial
 from typing import Any, Literal, cast, get_args
 
-TurnStart = Literal["default", "min_words", "never"]
-TurnStop = Literal["default", "transcription", "silence"]
+from offhook.voice.ambience import Ambience
+from offhook.voice.dictionary import NO_WORDS, Dictionary, parse_dictionary
+from offhook.voice.voicemail import VoicemailAction, VoicemailConfig
+
+TurnStart = Literal["default", "min_words", "provisional_vad", "never"]
+TurnStop = Literal["default", "transcription", "silence", "turn_analyzer"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,12 +24,11 @@ class Phrases:
     idle_goodbye: str = "I can't hear you, so I will end the call now. Goodbye."
     time_warning: str = "Just so you know, we are almost out of time."
     time_over: str = "I'm sorry, our time is up. Goodbye."
-    goodbye: str = "Goodbye."
 
 
 @dataclass(frozen=True, slots=True)
 class CallConfig:
-    """Times are seconds. ``from_configurations`` ignores what it does not know and what has a wrong type.
+    """Times are seconds, levels dBFS. ``from_configurations`` ignores what it does not know and what has a wrong type.
 
     The workflow domain refuses wrong values when they are saved; here they fall back to the default, because a call
     that is under way must not fail on a setting.
@@ -36,46 +40,100 @@ class CallConfig:
     idle_prompts: int = 2
     turn_start: TurnStart = "default"
     turn_start_min_words: int = 3
+    provisional_pause_s: float = 1.5
     turn_stop: TurnStop = "default"
     # 0.7 s of silence: telephone pauses inside a sentence seldom pass 0.5 s
     turn_stop_silence_s: float = 0.7
+    smart_turn_stop_s: float = 2.0
     vad_start_probability: float = 0.5
     vad_stop_probability: float = 0.35
     # four windows of 32 ms: shorter bursts are clicks and breath
     interrupt_after_s: float = 0.12
+    interrupt_min_level_db: float | None = None
     vad_stop_after_s: float = 0.3
     filler_after_s: float = 1.8
     retry_after_s: float = 4.5
     give_up_after_s: float = 9.0
     deaf_after_s: float = 1.6
     max_unheard_turns: int = 4
-    voicemail_action: Literal["hang_up", "message"] = "hang_up"
-    voicemail_message: str = ""
-    is_voicemail_detection_on: bool = True
+    ambience: Ambience | None = None
+    dictionary: Dictionary = NO_WORDS
+    is_compaction_on: bool = False
+    voicemail: VoicemailConfig = field(default_factory=VoicemailConfig)
     phrases: Phrases = Phrases()
 
     @classmethod
     def from_configurations(cls, configurations: Mapping[str, Any]) -> "CallConfig":
-        def number(key: str, default: float, low: float, high: float) -> float:
-            value = configurations.get(key)
-            if isinstance(value, bool) or not isinstance(value, int | float):
-                return default
-            return min(max(float(value), low), high)
-
+        number = partial(_number, configurations)
+        vad = partial(_number, _part(configurations, "vad_configuration"))
         start = configurations.get("turn_start_strategy")
         stop = configurations.get("turn_stop_strategy")
-        voicemail = configurations.get("voicemail_detection")
-        voicemail = voicemail if isinstance(voicemail, Mapping) else {}
-        action = voicemail.get("action")
-        message = voicemail.get("message")
+        confidence = vad("confidence", 0.5, 0.05, 0.99)
         return cls(
             max_duration_s=number("max_call_duration", 300, 1, 1200),
             idle_timeout_s=number("max_user_idle_timeout", 10, 1, 600),
             turn_start=cast(TurnStart, start) if start in get_args(TurnStart) else "default",
             turn_start_min_words=int(number("turn_start_min_words", 3, 1, 20)),
+            provisional_pause_s=number("provisional_vad_pause_secs", 1.5, 0.2, 5),
             turn_stop=cast(TurnStop, stop) if stop in get_args(TurnStop) else "default",
             turn_stop_silence_s=number("turn_stop_silence_secs", 0.7, 0.2, 5),
-            voicemail_action="message" if action == "message" and isinstance(message, str) and message else "hang_up",
-            voicemail_message=message if isinstance(message, str) else "",
-            is_voicemail_detection_on=voicemail.get("enabled") is not False,
+            smart_turn_stop_s=number("smart_turn_stop_secs", 2, 0.2, 30),
+            vad_start_probability=confidence,
+            vad_stop_probability=min(0.35, confidence * 0.7),
+            interrupt_after_s=vad("start_seconds", 0.12, 0.06, 2),
+            interrupt_min_level_db=_level(_part(configurations, "vad_configuration")),
+            vad_stop_after_s=vad("stop_seconds", 0.3, 0.1, 2),
+            ambience=_ambience(_part(configurations, "ambient_noise_configuration")),
+            dictionary=parse_dictionary(configurations.get("dictionary")),
+            is_compaction_on=configurations.get("context_compaction_enabled") is True,
+            voicemail=_voicemail(_part(configurations, "voicemail_detection")),
+            phrases=_phrases(_part(configurations, "phrases")),
         )
+
+
+def _part(configurations: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    part = configurations.get(key)
+    return part if isinstance(part, Mapping) else {}
+
+
+def _number(values: Mapping[str, Any], key: str, default: float, low: float, high: float) -> float:
+    value = values.get(key)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return default
+    return min(max(float(value), low), high)
+
+
+def _text(values: Mapping[str, Any], key: str) -> str:
+    value = values.get(key)
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _level(vad: Mapping[str, Any]) -> float | None:
+    return _number(vad, "minimum_level_db", 0, -90, 0) if vad.get("minimum_level_db") is not None else None
+
+
+def _ambience(values: Mapping[str, Any]) -> Ambience | None:
+    volume = _number(values, "volume", 0.3, 0, 1)
+    if values.get("enabled") is not True or not volume:
+        return None
+    return Ambience(volume, _text(values, "sound") or "office", _text(values, "recording_id") or None)
+
+
+def _voicemail(values: Mapping[str, Any]) -> VoicemailConfig:
+    message, recording = _text(values, "message"), _text(values, "message_recording_id")
+    action = values.get("action")
+    if action not in get_args(VoicemailAction) or (action == "message" and not (message or recording)):
+        action = "hang_up"
+    return VoicemailConfig(
+        is_on=values.get("enabled") is not False,
+        action=cast(VoicemailAction, action),
+        message=message,
+        recording_id=recording or None,
+        long_speech_s=_number(values, "long_speech_timeout", 8, 2, 30),
+        asks_model=values.get("use_workflow_llm") is True,
+        instruction=_text(values, "system_prompt"),
+    )
+
+
+def _phrases(values: Mapping[str, Any]) -> Phrases:
+    return Phrases(**{phrase.name: text for phrase in fields(Phrases) if (text := _text(values, phrase.name))})

@@ -1,19 +1,21 @@
 """The graph interpreter: which node we are at, what the model is asked there, and what its answer does."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from offhook.models.ports import Expectation, LlmRequest, Message, TextDelta, ToolCall, ToolCalled
 from offhook.voice import events
+from offhook.voice.compaction import Compactor
 from offhook.voice.errors import EmptyTurn
 from offhook.voice.extract import Extractor
+from offhook.voice.line import Agent
 from offhook.voice.llm_chain import Emit, LlmChain
-from offhook.voice.ports import Tool, Toolbox
+from offhook.voice.ports import Sound, Tool
 from offhook.voice.prompts import edge_tools, expectation_for, hint_for, system_message
 from offhook.voice.tool_calls import ToolRunner
-from offhook.workflows.graph import Edge, Graph, Node
+from offhook.workflows.graph import Edge, Node
 from offhook.workflows.template import render, variables
 
 # A model that keeps taking edges or calling tools without a word is stopped here.
@@ -24,10 +26,11 @@ EXTRACTION_WAIT_S = 1.2
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """Text for the caller. ``is_fixed``: a written sentence, not a piece of a model's stream."""
+    """Text for the caller. ``is_fixed``: a written sentence, not a piece of a model's stream; ``sound``: its recording."""
 
     text: str
     is_fixed: bool = False
+    sound: Sound | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,28 +54,34 @@ Step = Speech | Moved | ToolStarted | Ended
 
 
 class Conversation:
-    """One conversation on any channel. ``context`` is the template context and grows with what is learned."""
+    """One conversation on any channel. ``context`` is the template context and grows with what is learned.
+
+    ``sample_rate`` is that of the line on which recordings are played.
+    """
 
     def __init__(
         self,
         *,
-        graph: Graph,
+        agent: Agent,
         llm: LlmChain,
-        toolbox: Toolbox,
-        context: dict[str, Any],
         emit: Emit,
         is_spoken: bool = True,
+        sample_rate: int = 8000,
     ) -> None:
+        graph = agent.graph
         if graph.start_id is None:
             raise ValueError("the workflow has no start node")
         self.graph = graph
-        self.context = context
+        self.context = agent.context
         self._llm = llm
-        self._toolbox = toolbox
+        self._toolbox = agent.toolbox
+        self._sounds = agent.sounds
+        self._sample_rate = sample_rate
         self._emit = emit
         self._is_spoken = is_spoken
         self._tools = ToolRunner(emit)
         self._extractor = Extractor(llm, emit)
+        self._compactor = Compactor(llm, emit, is_on=agent.config.is_compaction_on)
         self.history: list[Message] = []
         self.nodes_visited: list[str] = []
         self._spoken_entries: list[int] = []
@@ -110,7 +119,7 @@ class Conversation:
 
     async def respond(self, heard: str | None, *, edge: Edge | None = None) -> AsyncGenerator[Step, None]:
         """Answer the caller. ``heard`` is None when nobody spoke (the first turn); ``edge`` was chosen by keys."""
-        self.history += await self._tools.settle()
+        self.history = self._compactor.compacted(self.history + await self._tools.settle())
         self._spoken_entries = []
         if heard:
             self.history.append(Message("user", heard))
@@ -135,12 +144,12 @@ class Conversation:
     async def _at_node(self, calls: list[ToolCall]) -> AsyncGenerator[Step, None]:
         """What happens at the current node; ``calls`` gets what the model called: then another step is due."""
         await self._learn()
-        fixed = self._fixed_sentence()
+        fixed = await self._opening()
         if fixed is not None:
             self._entered = False
-            if fixed:
-                self._remember(fixed)
-                yield Speech(fixed, is_fixed=True)
+            if fixed.text:
+                self._remember(fixed.text)
+                yield fixed
             return
         async with aclosing(self._ask_model(calls)) as pieces:
             async for piece in pieces:
@@ -164,17 +173,32 @@ class Conversation:
             )
         self.context.update(self._extractor.values)
 
-    def _fixed_sentence(self) -> str | None:
+    async def _opening(self) -> Speech | None:
+        """The written sentence or the recording with which this node begins; None when the model is to speak."""
         if not self._entered:
             return None
-        if self.node.say is not None:
-            return render(self.node.say, self.context)
-        override = self.context.get("greeting_override") if self.node.kind == "startCall" else None
-        if isinstance(override, dict) and isinstance(override.get("text"), str):
-            return render(override["text"], self.context)
-        if self.node.kind == "startCall" and self.node.greeting:
-            return render(self.node.greeting, self.context)
-        return None
+        node = self.node
+        text, recording = node.say, node.say_recording
+        if text is None and recording is None and node.kind == "startCall":
+            override = self.context.get("greeting_override")
+            override = override if isinstance(override, dict) else {}
+            text, recording = _string(override, "text"), _string(override, "recording_id")
+            if text is None and recording is None:
+                text, recording = node.greeting, node.greeting_recording
+        return await self.fixed(text, recording)
+
+    async def fixed(self, text: str | None, recording: str | None, otherwise: str = "model") -> Speech | None:
+        """The recording, or the text when there is none or it is gone; None when there is neither.
+
+        ``otherwise`` says in the event what then comes in its place.
+        """
+        if recording is not None:
+            sound = await self._sounds.find(recording, self._sample_rate)
+            if sound is not None:
+                return Speech(sound.transcript, is_fixed=True, sound=sound)
+            instead = otherwise if text is None else "text"
+            self._emit(events.RECORDING_MISSING, {"recording_id": recording, "instead": instead})
+        return None if text is None else Speech(render(text, self.context), is_fixed=True)
 
     async def _ask_model(self, calls: list[ToolCall]) -> AsyncGenerator[Speech, None]:
         for attempt in (1, 2):
@@ -207,9 +231,11 @@ class Conversation:
     def _request(self) -> LlmRequest:
         node, edges = self.node, self.edges()
         tools = self._node_tools()
-        system = Message("system", system_message(self.graph, node, self.context, is_spoken=self._is_spoken))
+        system = system_message(self.graph, node, self.context, is_spoken=self._is_spoken)
+        if self._compactor.summary:
+            system += f"\n\n# What was said before\n{self._compactor.summary}"
         return LlmRequest(
-            messages=[system, *self.history],
+            messages=[Message("system", system), *self.history],
             tools=[*edge_tools(edges, self.context), *(tool.spec for tool in tools)],
             hint=hint_for(node, edges, tools, self.context, entered=self._entered),
         )
@@ -236,14 +262,16 @@ class Conversation:
         self.history += self._tools.take_answers()
 
     async def _take(self, edge: Edge, *, by: str) -> AsyncGenerator[Step, None]:
-        self._extractor.leave(self.node, self.history)
+        self._extractor.leave(self.node, self._compactor.whole(self.history))
         self._emit(
             events.EDGE_TAKEN,
             {"edge_id": edge.id, "label": edge.label, "from": edge.source, "to": edge.target, "by": by},
         )
-        if edge.transition_speech and (text := render(edge.transition_speech, self.context)):
-            self._remember(text)
-            yield Speech(text, is_fixed=True)
+        self._compactor.leave(self.history)
+        speech = await self.fixed(edge.transition_speech, edge.transition_recording)
+        if speech is not None and speech.text:
+            self._remember(speech.text)
+            yield speech
         self._enter(self.graph.nodes[edge.target])
         yield Moved(self.node)
 
@@ -270,9 +298,10 @@ class Conversation:
 
     async def finish(self, timeout_s: float = 5.0) -> None:
         """Extract what the last node asks for and wait for extractions and side effects that are under way."""
+        self._compactor.cancel()
         self.history += await self._tools.settle()
         if any(message.role == "user" for message in self.history):
-            self._extractor.leave(self.node, self.history)
+            self._extractor.leave(self.node, self._compactor.whole(self.history))
         await self._extractor.settle(timeout_s)
         self.context.update(self._extractor.values)
 
@@ -284,6 +313,7 @@ class Conversation:
             "history": [asdict(message) for message in self.history],
             "nodes_visited": list(self.nodes_visited),
             "values": dict(self._extractor.values),
+            "summary": self._compactor.summary,
         }
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -291,6 +321,7 @@ class Conversation:
         self._entered = state["entered"]
         self.is_over = state["is_over"]
         self.nodes_visited = list(state["nodes_visited"])
+        self._compactor.summary = state.get("summary", "")
         self._extractor.values.update(state["values"])
         self.context.update(state["values"])
         self.history = [
@@ -302,6 +333,11 @@ class Conversation:
             )
             for item in state["history"]
         ]
+
+
+def _string(values: Mapping[str, Any], key: str) -> str | None:
+    value = values.get(key)
+    return value if isinstance(value, str) and value.strip() else None
 
 
 def _common_prefix(text: str, heard: str) -> str:

@@ -25,6 +25,10 @@ CALLER_PARTIAL: Final = "caller_partial"  # {text} live only: not stored
 CALLER_SAID: Final = "caller_said"  # {text, start_s, end_s, confidence?}   -> transcript
 AGENT_SAID: Final = "agent_said"  # {text, start_s, end_s, interrupted, node_id}  -> transcript; text = what was heard
 AGENT_SPEAKING: Final = "agent_speaking"  # {text} live only: a sentence begins to play
+AGENT_PAUSED: Final = "agent_paused"  # {} the caller makes a sound: the agent stops and listens
+AGENT_RESUMED: Final = "agent_resumed"  # {} it was no interruption
+RECORDING_MISSING: Final = "recording_missing"  # {recording_id, instead: "text"|"model"|"hang_up"}
+CONTEXT_COMPACTED: Final = "context_compacted"  # {messages, summary}
 BARGED_IN: Final = "barged_in"  # {heard, dropped_ms}
 DIGITS_PRESSED: Final = "digits_pressed"  # {digits}
 TURN_TIMED: Final = "turn_timed"  # see TurnTiming.as_dict: the latency record of one turn

@@ -14,6 +14,7 @@ from offhook.voice.errors import AllModelsFailed, EmptyTurn
 from offhook.voice.events import TurnTiming
 from offhook.voice.line import Line
 from offhook.voice.playback import Playback
+from offhook.voice.ports import Sound
 from offhook.voice.speak import Speaker
 from offhook.voice.utterance import Utterance
 from offhook.workflows.graph import Edge
@@ -49,6 +50,8 @@ class Floor:
         self._held: list[str] = []
         self._empty_turns = 0
         self.is_closing = False
+        self.is_mute = False
+        self._resuming: asyncio.TimerHandle | None = None
         self.owes_since: float | None = None
         self.is_tool_running = False
         self.tags: list[str] = []
@@ -79,7 +82,7 @@ class Floor:
 
     def answer(self, heard: str | None, timing: TurnTiming, edge: Edge | None = None) -> None:
         """Answer what was heard; what the agent was still saying or thinking is over."""
-        if not self.is_closing:
+        if not self.is_closing and not self.is_mute:
             self.interrupt()
             self._start(partial(self._answer, heard, timing, edge))
 
@@ -89,7 +92,7 @@ class Floor:
 
     def remark(self, phrase: str) -> None:
         """Say a fixed sentence of our own (asking again, an idle caller) unless the agent is busy."""
-        if not self.is_closing and not self.is_agents:
+        if not self.is_closing and not self.is_mute and not self.is_agents:
             self._start(partial(self._remark, phrase))
 
     def fill(self) -> None:
@@ -114,6 +117,8 @@ class Floor:
             self.is_tool_running = False
 
     async def stop(self) -> None:
+        if self._resuming is not None:
+            self._resuming.cancel()
         turn, self._turn = self._turn, None
         if turn is not None:
             turn.cancel()
@@ -152,7 +157,10 @@ class Floor:
                 await utterance.check()
                 self.is_tool_running = False
                 if isinstance(step, Speech):
-                    (utterance.add_fixed if step.is_fixed else utterance.add)(step.text)
+                    if step.is_fixed:
+                        utterance.add_fixed(step.text, step.sound)
+                    else:
+                        utterance.add(step.text)
                     continue
                 utterance.flush()
                 if isinstance(step, Moved):
@@ -216,7 +224,7 @@ class Floor:
         utterance, self._utterance = self._utterance, None
         if utterance is None:
             return
-        was_audible = self._playback.is_audible
+        was_audible = self._playback.is_audible or self._playback.is_paused
         heard = utterance.freeze(self._line.now())
         dropped_ms = self._playback.clear()
         if was_audible:
@@ -225,20 +233,44 @@ class Floor:
         if self._turn is not None:
             self._turn.cancel()
 
-    def close(self, phrase: str, reason: str) -> None:
-        """Say one last sentence, whatever else was going on, and end."""
+    def pause(self, for_s: float) -> None:
+        """Stop speaking and listen; unless :meth:`interrupt` comes meanwhile, go on where we were after ``for_s``."""
+        if not self._playback.is_paused:
+            if self._resuming is not None:
+                self._resuming.cancel()
+            self._playback.pause()
+            self._line.emit(events.AGENT_PAUSED, {})
+            self._resuming = asyncio.get_running_loop().call_later(for_s, self._resume)
+
+    def _resume(self) -> None:
+        if self._playback.is_paused:
+            self._line.emit(events.AGENT_RESUMED, {})
+            self._playback.resume()
+
+    def mute(self) -> None:
+        """Stop and say nothing more until :meth:`close`."""
+        self.is_mute = True
+        self.interrupt()
+        if self._turn is not None:
+            self._turn.cancel()
+        self.owes_since = None
+
+    def close(self, phrase: str, reason: str, sound: Sound | None = None) -> None:
+        """Say (or play) one last sentence, whatever else was going on, and end."""
         if self.is_closing:
             return
         self.is_closing = True
         if self._utterance is not None:
             self._utterance.freeze(self._line.now())
         self._playback.clear()
-        self._start(partial(self._last_words, phrase, reason))
+        self._start(partial(self._last_words, phrase, reason, sound))
 
-    async def _last_words(self, phrase: str, reason: str) -> None:
+    async def _last_words(self, phrase: str, reason: str, sound: Sound | None) -> None:
         utterance = self._begin(TurnTiming())
         try:
-            if self._speaker.canned.get(phrase) is None and reason not in ("error", "watchdog"):
+            if sound is not None:
+                utterance.add_fixed(phrase, sound)
+            elif self._speaker.canned.get(phrase) is None and reason not in ("error", "watchdog"):
                 utterance.add_fixed(phrase)
             else:
                 utterance.say_canned(phrase)

@@ -1,23 +1,24 @@
 """What the parts of one call share: the leg, the clock, the event stream and the settings."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from offhook.voice.config import CallConfig
 from offhook.voice.events import VoiceEvent
-from offhook.voice.ports import CallLeg, Recorder, RunSink, Toolbox
+from offhook.voice.ports import CallLeg, NoSounds, Recorder, RunSink, Sounds, Toolbox
 from offhook.workflows.graph import Graph
 
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """Who answers: a graph with its settings and tools; ``context`` fills the template variables and grows."""
+    """Who answers: a graph with its settings, tools and recordings; ``context`` fills the template variables and grows."""
 
     graph: Graph
     config: CallConfig
     toolbox: Toolbox
     context: dict[str, Any]
+    sounds: Sounds = field(default_factory=NoSounds)
 
 
 class Line:

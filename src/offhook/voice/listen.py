@@ -1,6 +1,8 @@
 """The caller's side: VAD and recognition of one call, and the decision that a turn is over."""
 
 import asyncio
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -67,6 +69,7 @@ class Listener:
         )
         self._vad = vad.open(self._detector)
         self._expectation = Expectation()
+        self.tap: Callable[[Samples], None] | None = None  # gets the caller's audio at 8 kHz
         self._state = Listening()
         self._turn_started_at: float | None = None
         self._unheard_from: float | None = None
@@ -82,7 +85,12 @@ class Listener:
         self.seconds += samples.size / self._codec.sample_rate
         if self._stream is not None:
             self._stream.push(samples.tobytes())
-        self._vad.push(samples if self._codec.sample_rate == 8000 else _halved(samples))
+        if self._config.interrupt_min_level_db is not None:
+            self._state.level_db = _level_db(samples)
+        narrow = samples if self._codec.sample_rate == 8000 else _halved(samples)
+        if self.tap is not None:
+            self.tap(narrow)
+        self._vad.push(narrow)
 
     @property
     def is_speaking(self) -> bool:
@@ -97,6 +105,10 @@ class Listener:
         return bool(self._state.text or self._state.partial)
 
     def expect(self, expectation: Expectation) -> None:
+        """What the node expects, and the words of the workflow's dictionary behind that."""
+        terms = self._config.dictionary.terms
+        if terms:
+            expectation = replace(expectation, phrases=tuple(dict.fromkeys((*expectation.phrases, *terms))))
         self._expectation = expectation
         if self._stream is not None:
             self._stream.expect(expectation)
@@ -222,6 +234,12 @@ class Listener:
     def interrupts(self) -> bool:
         return self._rules.interrupts.interrupts(self._state)
 
+    def cuts_off(self, text: str) -> bool:
+        return self._rules.interrupts.cuts_off(len(text.split()))
+
+    def pauses(self) -> bool:
+        return self._rules.pauses.interrupts(self._state)
+
     def _end_turn(self, now: float) -> None:
         text = f"{self._state.text} {self._state.partial}".strip()
         stopped_at = self._detector.stopped_at or now
@@ -260,3 +278,9 @@ def _halved(samples: Samples) -> Samples:
     even = samples[: samples.size & ~1].reshape(-1, 2).astype(np.int32)
     halved: Samples = (even.sum(axis=1) >> 1).astype(np.int16)
     return halved
+
+
+def _level_db(samples: Samples) -> float:
+    """RMS of a frame in dBFS; -90 of silence."""
+    level = float(np.sqrt(np.mean(samples.astype(np.float64) ** 2))) if samples.size else 0.0
+    return 20 * float(np.log10(max(level, 1.0) / 32768))

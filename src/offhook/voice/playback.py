@@ -59,6 +59,7 @@ class Playback:
         self._first_beat: float | None = None
         self._frames_since_epoch = 0
         self._is_running = False
+        self.is_paused = False
         self._audible_until = 0.0
         self._marks_sent = 0
         self._marks_back = 0
@@ -90,7 +91,19 @@ class Playback:
         sentence.is_complete = True
         self._wake()
 
+    def pause(self) -> None:
+        """Stop where we are and keep what waits; :meth:`resume` goes on and :meth:`clear` drops it."""
+        self.is_paused = True
+        self._is_running = False
+        self._metronome.remove(self)
+
+    def resume(self) -> None:
+        self.is_paused = False
+        self._wake()
+
     def _wake(self) -> None:
+        if self.is_paused:
+            return
         if not self._is_running and self._ready():
             self._is_running = True
             now = self._loop.time()
@@ -170,6 +183,7 @@ class Playback:
         dropped = sum(len(sentence.buffer) for sentence in self._queue)
         left = max(0.0, self._audible_until - self._loop.time())
         self._queue.clear()
+        self.is_paused = False
         self._metronome.remove(self)
         self._is_running = False
         self._frames_since_epoch = 0

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from offhook.kit.audio import Codec
+from offhook.kit.audio import Codec, Samples
 from offhook.models.ports import ToolSpec
 from offhook.voice.events import VoiceEvent
 
@@ -98,6 +98,30 @@ class Toolbox(Protocol):
     """Finds the tools of a node (``data.tool_uuids``)."""
 
     def for_node(self, tool_uuids: Sequence[str]) -> Sequence[Tool]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Sound:
+    """A recording that an agent plays instead of speaking; ``transcript`` is what is said in it."""
+
+    recording_id: str
+    transcript: str
+    samples: Samples
+
+
+class Sounds(Protocol):
+    """The recordings that the agent of one call may play, at the rate of the call's line."""
+
+    async def find(self, recording_id: str, sample_rate: int) -> Sound | None:
+        """None when there is no such recording or it cannot be read."""
+        ...
+
+
+class NoSounds:
+    """The shelf of an agent without recordings."""
+
+    async def find(self, recording_id: str, sample_rate: int) -> Sound | None:
+        return None
 
 
 class Vad(Protocol):

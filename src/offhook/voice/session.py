@@ -5,6 +5,8 @@ from typing import Final
 
 from offhook.models.ports import CallModels
 from offhook.voice import events
+from offhook.voice.ambience import AmbientLeg
+from offhook.voice.answering import MachineAnswer
 from offhook.voice.config import CallConfig
 from offhook.voice.conversation import Conversation
 from offhook.voice.digits import DigitCollector
@@ -17,7 +19,6 @@ from offhook.voice.playback import Playback
 from offhook.voice.ports import CallLeg, CallResult, Recorder, RunSink, VadEngine
 from offhook.voice.speak import Speaker
 from offhook.voice.turns import Listening
-from offhook.voice.turns.voicemail_greeting import is_voicemail_greeting
 from offhook.voice.usage import UsageCounter
 from offhook.voice.watchdog import Watchdog
 from offhook.workflows.graph import Edge
@@ -41,25 +42,39 @@ class CallSession:
         recorder: Recorder | None = None,
     ) -> None:
         self._config: CallConfig = agent.config
-        self._leg = leg
+        ambience = self._config.ambience
+        self._room = AmbientLeg(leg, ambience, agent.sounds) if ambience is not None else None
+        self._leg = leg = self._room or leg
         self._recorder = recorder
-        self._is_outbound = agent.context.get("direction") == "outbound"
         self._usage = UsageCounter()
         self._line = line = Line(leg, sink, recorder)
         self._playback = Playback(leg, recorder, line.started_at)
         self._speaker = Speaker(
-            playback=self._playback, codec=leg.codec, ttss=models.tts, emit=line.emit, usage=self._usage
-        )
-        self._conversation = Conversation(
-            graph=agent.graph,
-            llm=LlmChain(models.llm, emit=line.emit, usage=self._usage, stall_s=self._config.retry_after_s),
-            toolbox=agent.toolbox,
-            context=agent.context,
+            playback=self._playback,
+            codec=leg.codec,
+            ttss=models.tts,
             emit=line.emit,
+            usage=self._usage,
+            dictionary=self._config.dictionary,
         )
-        self._listener = Listener(
-            codec=leg.codec, vad=vad, models=models, config=self._config, emit=line.emit, owner=self
+        self._llm = LlmChain(models.llm, emit=line.emit, usage=self._usage, stall_s=self._config.retry_after_s)
+        self._conversation = Conversation(
+            agent=agent,
+            llm=self._llm,
+            emit=line.emit,
+            sample_rate=leg.codec.sample_rate,
         )
+        self._digits_at = 0.0
+        self._ended = asyncio.Event()
+        self._duration_s = 0.0
+        self._end_reason = ""
+        self._has_caller_spoken = False
+        self._connect(agent, models, vad)
+
+    def _connect(self, agent: Agent, models: CallModels, vad: VadEngine) -> None:
+        """The parts that call back into this session or into each other."""
+        line, codec = self._line, self._leg.codec
+        self._listener = Listener(codec=codec, vad=vad, models=models, config=self._config, emit=line.emit, owner=self)
         self._floor = Floor(
             line=line,
             config=self._config,
@@ -69,13 +84,15 @@ class CallSession:
             on_move=self._listener.expect,
             on_end=self._end,
         )
+        self._machine = MachineAnswer(
+            self._config.voicemail,
+            line=line,
+            conversation=self._conversation,
+            floor=self._floor,
+            is_outbound=agent.context.get("direction") == "outbound",
+            on_end=self._end,
+        )
         self._digits = DigitCollector(self._digits_took_edge, self._digits_entered)
-        self._digits_at = 0.0
-        self._ended = asyncio.Event()
-        self._duration_s = 0.0
-        self._outcome = "answered"
-        self._end_reason = ""
-        self._has_caller_spoken = False
 
     # -- fed by the owner of the leg ------------------------------------------------------------------------------
 
@@ -106,15 +123,12 @@ class CallSession:
         self._end(reason)
 
     def voicemail_detected(self, by: str) -> None:
-        """An answering machine took the call; ``by`` says who noticed (carrier, transcript)."""
-        if self._outcome == "voicemail" or self._floor.is_closing:
-            return
-        self._outcome = "voicemail"
-        self._line.emit(events.VOICEMAIL_DETECTED, {"by": by})
-        if self._config.voicemail_action == "message":
-            self._floor.close(self._config.voicemail_message, "voicemail")
-        else:
-            self._end("voicemail")
+        """An answering machine took the call; ``by`` says who noticed."""
+        self._machine.found(by)
+
+    @property
+    def _outcome(self) -> str:
+        return "voicemail" if self._machine.is_found else "answered"
 
     # -- the call -------------------------------------------------------------------------------------------------
 
@@ -124,6 +138,9 @@ class CallSession:
         self._line.emit(events.CALL_STARTED, {"codec": codec.name, "sample_rate": codec.sample_rate})
         watchdog = Watchdog(self, self._config, self._line.emit, self._line.started_at)
         beside = [asyncio.create_task(watchdog.run()), asyncio.create_task(self._prepare_canned())]
+        if self._room is not None:
+            beside.append(asyncio.create_task(self._room.fill(self._line.emit)))
+        self._listener.tap = self._machine.ears
         self._listener.start()
         self._conversation.begin()
         self._listener.expect(self._conversation.expectation())
@@ -152,6 +169,7 @@ class CallSession:
         )
 
     async def _clean_up(self) -> None:
+        self._machine.close()
         await self._floor.stop()
         self._digits.cancel()
         try:
@@ -191,11 +209,17 @@ class CallSession:
         self._has_caller_spoken = True
 
     def caller_progressed(self, state: Listening) -> None:
-        floor = self._floor
-        if floor.is_closing or not floor.is_agents or not self._playback.is_audible:
+        if state.is_speaking:
+            self._machine.caller_speaks()
+        floor, playback = self._floor, self._playback
+        if floor.is_closing or not floor.is_agents or not (playback.is_audible or playback.is_paused):
             return
-        if not floor.is_held and self._listener.interrupts():
+        if floor.is_held:
+            return
+        if self._listener.interrupts():
             floor.interrupt()
+        elif self._listener.pauses():
+            floor.pause(self._config.provisional_pause_s)
 
     def turn_ended(self, text: str, started_at: float, stopped_at: float) -> None:
         if self._floor.is_closing:
@@ -203,9 +227,10 @@ class CallSession:
         now, t0 = self._line.since_start(), self._line.started_at
         started, stopped = max(0.0, started_at - t0), max(0.0, stopped_at - t0)
         self._line.emit(events.CALLER_SAID, {"text": text, "start_s": round(started, 3), "end_s": round(stopped, 3)})
-        if self._is_outbound and self._config.is_voicemail_detection_on and is_voicemail_greeting(text, now):
-            self.voicemail_detected("transcript")
-        elif self._floor.is_held:
+        self._machine.turn_ended(text, self._llm)
+        if self._ended.is_set() or self._floor.is_mute:
+            return
+        if self._floor.is_held or (self._playback.is_audible and not self._listener.cuts_off(text)):
             self._floor.hold(text)
         else:
             self._floor.answer(text, TurnTiming(caller_stopped=stopped, turn_decided=now))
@@ -274,6 +299,7 @@ class CallSession:
 
     def poll(self) -> None:
         self._listener.poll()
+        self._listener.tap = self._machine.ears
 
     def fill(self) -> None:
         self._floor.fill()

@@ -10,9 +10,11 @@ import numpy as np
 from offhook.kit.audio import Codec, Samples
 from offhook.models.ports import ModelError, Tts
 from offhook.voice import events
+from offhook.voice.dictionary import NO_WORDS, Dictionary
 from offhook.voice.errors import AllModelsFailed
 from offhook.voice.llm_chain import Emit
 from offhook.voice.playback import Playback, Sentence
+from offhook.voice.ports import Sound
 from offhook.voice.usage import UsageCounter
 
 # A vendor answers in 0.1 to 0.4 s; past this the caller would hear a hole.
@@ -83,7 +85,14 @@ class Speaker:
     """The voices of one call as one. Raises :class:`AllModelsFailed` when none is left."""
 
     def __init__(
-        self, *, playback: Playback, codec: Codec, ttss: Sequence[Tts], emit: Emit, usage: UsageCounter
+        self,
+        *,
+        playback: Playback,
+        codec: Codec,
+        ttss: Sequence[Tts],
+        emit: Emit,
+        usage: UsageCounter,
+        dictionary: Dictionary = NO_WORDS,
     ) -> None:
         self._playback = playback
         self._codec = codec
@@ -91,6 +100,7 @@ class Speaker:
         self._emit = emit
         self._usage = usage
         self._current = 0
+        self._dictionary = dictionary
         self.canned = CannedSpeech(ttss[0], codec)
 
     async def say(
@@ -116,7 +126,7 @@ class Speaker:
         tts = self._ttss[self._current]
         self._usage.tts(tts.ref, sentence.text)
         resampler = Resampler(tts.sample_rate, self._codec.sample_rate)
-        chunks = tts.speak(sentence.text)
+        chunks = tts.speak(self._dictionary.pronounced(sentence.text))
         limit = FIRST_BYTE_S
         try:
             while True:
@@ -144,6 +154,13 @@ class Speaker:
         self._current += 1
         to = self._ttss[self._current].ref
         self._emit(events.FAILED_OVER, {"kind": "tts", "from": ref.provider, "to": to.provider})
+
+    def play(self, sound: Sound, on_start: Callable[[], None]) -> Sentence:
+        """Queue a recording; it is played, interrupted and counted like a sentence of its transcript."""
+        sentence = self._playback.begin(sound.transcript, on_start)
+        self._playback.push(sentence, self._codec.encode(sound.samples))
+        self._playback.complete(sentence)
+        return sentence
 
     def say_canned(self, text: str, on_start: Callable[[], None]) -> Sentence:
         """Queue a phrase without asking anyone: from the cache, or the attention tone when it is not there."""

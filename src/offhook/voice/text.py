@@ -36,10 +36,8 @@ class TextSession:
         self._phrases = agent.config.phrases
         self._usage = UsageCounter(state.get("usage") if state is not None else None)
         self._conversation = Conversation(
-            graph=agent.graph,
+            agent=agent,
             llm=LlmChain(models.llm, emit=self._emit, usage=self._usage, stall_s=agent.config.give_up_after_s),
-            toolbox=agent.toolbox,
-            context=agent.context,
             emit=self._emit,
             is_spoken=False,
         )

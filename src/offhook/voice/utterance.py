@@ -8,6 +8,7 @@ from offhook.voice import events
 from offhook.voice.events import TurnTiming
 from offhook.voice.llm_chain import Emit
 from offhook.voice.playback import Playback, Sentence
+from offhook.voice.ports import Sound
 from offhook.voice.sentences import SentenceSplitter
 from offhook.voice.speak import Speaker
 
@@ -30,7 +31,7 @@ class Utterance:
         self._now = since_start
         self.timing = timing
         self._splitter = SentenceSplitter()
-        self._waiting: asyncio.Queue[str | None] = asyncio.Queue()
+        self._waiting: asyncio.Queue[str | Sound | None] = asyncio.Queue()
         self._sentences: list[Sentence] = []
         self._task: asyncio.Task[None] | None = None
         self._frozen: str | None = None
@@ -44,18 +45,19 @@ class Utterance:
         for sentence in self._splitter.push(text):
             self._put(sentence)
 
-    def add_fixed(self, text: str) -> None:
+    def add_fixed(self, text: str, sound: Sound | None = None) -> None:
+        """A written sentence, or the recording of it."""
         self.flush()
         if self.timing.first_token is None:
             self.timing.first_token = self._now()
-        self._put(text)
+        self._put(text if sound is None else sound)
 
     def flush(self) -> None:
         """Speak what waits for the end of its sentence (a node was left, a tool runs, the turn is over)."""
         for sentence in self._splitter.flush():
             self._put(sentence)
 
-    def _put(self, sentence: str) -> None:
+    def _put(self, sentence: str | Sound) -> None:
         if self.timing.first_sentence is None:
             self.timing.first_sentence = self._now()
         if self._task is None:
@@ -72,6 +74,10 @@ class Utterance:
 
     async def _speak(self) -> None:
         while (text := await self._waiting.get()) is not None:
+            if isinstance(text, Sound):
+                self._first_byte()
+                self._sentences.append(self._speaker.play(text, partial(self._started, text.transcript)))
+                continue
             await self._speaker.say(
                 text, self._sentences, on_byte=self._first_byte, on_start=partial(self._started, text)
             )

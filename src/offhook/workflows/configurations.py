@@ -1,10 +1,9 @@
 """What ``workflow_configurations`` may hold. Keys that are not named here are kept as they are."""
 
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
-
-HEADER_NAME = r"^[A-Za-z][A-Za-z0-9_]{0,63}$"
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, model_validator
 
 
 def _no_boolean(value: Any) -> Any:
@@ -18,6 +17,29 @@ Number = Annotated[float, BeforeValidator(_no_boolean)]
 Flag = Annotated[bool, Field(strict=True)]
 
 
+def _refused(why: str) -> Callable[[Any], Any]:
+    """Nothing but an empty value: the setting means something elsewhere and nothing here, and that should be said."""
+
+    def check(value: Any) -> Any:
+        if value not in (None, "", [], {}, False):
+            raise ValueError(why)
+        return value
+
+    return check
+
+
+OwnModel = Annotated[
+    JsonValue,
+    AfterValidator(_refused("Voicemail detection uses the models of the workflow: set use_workflow_llm.")),
+]
+OwnFile = Annotated[JsonValue, AfterValidator(_refused("Upload the sound as a recording and name it in recording_id."))]
+Volume = Annotated[
+    JsonValue, AfterValidator(_refused("Loudness is measured in dBFS here: set minimum_level_db, e.g. -45."))
+]
+Pbx = Annotated[JsonValue, AfterValidator(_refused("There is no external PBX here: leave this empty."))]
+RecordingId = Annotated[str, Field(max_length=64)]
+
+
 class _Open(BaseModel):
     """Unknown keys are kept; ``null`` means that the key is not set."""
 
@@ -27,18 +49,51 @@ class _Open(BaseModel):
 class AmbientNoise(_Open):
     enabled: Flag | None = None
     volume: Annotated[Number, Field(ge=0, le=1)] | None = None
+    sound: Literal["office", "cafe", "street"] | None = None
+    recording_id: RecordingId | None = None
+    storage_key: OwnFile = None
 
 
 class VoicemailDetection(_Open):
     enabled: Flag | None = None
     use_workflow_llm: Flag | None = None
-    action: Literal["hang_up", "message"] | None = None
+    system_prompt: Annotated[str, Field(max_length=4000)] | None = None
+    long_speech_timeout: Annotated[Number, Field(ge=2, le=30)] | None = None
+    action: Literal["hang_up", "message", "continue"] | None = None
     message: Annotated[str, Field(max_length=2000)] | None = None
+    message_recording_id: RecordingId | None = None
+    provider: OwnModel = None
+    model: OwnModel = None
+    api_key: OwnModel = None
+
+    @model_validator(mode="after")
+    def _has_message(self) -> "VoicemailDetection":
+        if self.action == "message" and not ((self.message or "").strip() or self.message_recording_id):
+            raise ValueError("The action message needs a message or a message_recording_id.")
+        return self
 
 
-class FieldMapping(BaseModel):
-    context_path: str = Field(min_length=1, max_length=255)
-    destination_field: str = Field(pattern=HEADER_NAME)
+class VadConfiguration(_Open):
+    confidence: Annotated[Number, Field(ge=0.05, le=0.99)] | None = None
+    start_seconds: Annotated[Number, Field(ge=0.06, le=2)] | None = None
+    stop_seconds: Annotated[Number, Field(ge=0.1, le=2)] | None = None
+    minimum_level_db: Annotated[Number, Field(ge=-90, le=0)] | None = None
+    minimum_volume: Volume = None
+
+
+Phrase = Annotated[str, Field(min_length=1, max_length=500)]
+
+
+class Phrases(_Open):
+    """What the agent says without asking a model; in the agent's language."""
+
+    filler: Phrase | None = None
+    reprompt: Phrase | None = None
+    apology: Phrase | None = None
+    idle: Phrase | None = None
+    idle_goodbye: Phrase | None = None
+    time_warning: Phrase | None = None
+    time_over: Phrase | None = None
 
 
 class WorkflowConfigurations(_Open):
@@ -47,20 +102,20 @@ class WorkflowConfigurations(_Open):
     ambient_noise_configuration: AmbientNoise | None = None
     max_call_duration: Annotated[Whole, Field(ge=1, le=1200)] | None = None
     max_user_idle_timeout: Annotated[Number, Field(ge=1, le=600)] | None = None
-    smart_turn_stop_secs: Annotated[Number, Field(gt=0, le=30)] | None = None
+    smart_turn_stop_secs: Annotated[Number, Field(ge=0.2, le=30)] | None = None
     turn_start_strategy: Literal["default", "min_words", "provisional_vad", "never"] | None = None
     turn_start_min_words: Annotated[Whole, Field(ge=1, le=20)] | None = None
-    provisional_vad_pause_secs: Annotated[Number, Field(gt=0, le=30)] | None = None
+    provisional_vad_pause_secs: Annotated[Number, Field(ge=0.2, le=5)] | None = None
     turn_stop_strategy: Literal["default", "transcription", "turn_analyzer", "silence"] | None = None
     turn_stop_silence_secs: Annotated[Number, Field(ge=0.2, le=5)] | None = None
     dictionary: Annotated[str, Field(max_length=20_000)] | None = None
     context_compaction_enabled: Flag | None = None
     text_chat_inactivity_timeout_seconds: Annotated[Whole, Field(ge=60, le=10_500)] | None = None
     voicemail_detection: VoicemailDetection | None = None
-    external_pbx_field_mappings: Annotated[list[FieldMapping], Field(max_length=100)] | None = None
-    external_pbx_lead_headers: (
-        Annotated[list[Annotated[str, Field(pattern=HEADER_NAME)]], Field(max_length=50)] | None
-    ) = None
+    vad_configuration: VadConfiguration | None = None
+    phrases: Phrases | None = None
+    external_pbx_field_mappings: Pbx = None
+    external_pbx_lead_headers: Pbx = None
     models: dict[str, JsonValue] | None = None
     model_overrides: dict[str, JsonValue] | None = None
     model_configuration_v2_override: dict[str, JsonValue] | None = None

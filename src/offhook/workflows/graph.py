@@ -14,7 +14,10 @@ INTERRUPTIBLE_BY_DEFAULT: Final = {"startCall": False}
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A transition. ``tool_name`` is the function that the model calls to take it; ``digits`` makes it a DTMF edge."""
+    """A transition. ``tool_name`` is the function that the model calls to take it; ``digits`` makes it a DTMF edge.
+
+    ``transition_recording`` is played on the way; its text stands in when the recording is gone.
+    """
 
     id: str
     source: str
@@ -23,13 +26,18 @@ class Edge:
     condition: str
     tool_name: str
     transition_speech: str | None = None
+    transition_recording: str | None = None
     digits: str | None = None
     examples: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One node with the fields that every kind shares; ``data`` is the stored object, unknown keys included."""
+    """One node with the fields that every kind shares; ``data`` is the stored object, unknown keys included.
+
+    ``say_recording`` and ``greeting_recording`` are played in place of the texts beside them, which stand in for them
+    when they are gone.
+    """
 
     id: str
     kind: str
@@ -37,7 +45,9 @@ class Node:
     data: Mapping[str, Any]
     prompt: str = ""
     say: str | None = None
+    say_recording: str | None = None
     greeting: str | None = None
+    greeting_recording: str | None = None
     allow_interrupt: bool = True
     add_global_prompt: bool = True
     extraction_enabled: bool = False
@@ -116,7 +126,6 @@ def _node(raw: Mapping[str, Any]) -> Node | None:
         return None
     data = raw.get("data")
     data = data if isinstance(data, Mapping) else {}
-    is_audio = data.get("greeting_type") == "audio"
     return Node(
         id=node_id,
         kind=kind,
@@ -124,7 +133,9 @@ def _node(raw: Mapping[str, Any]) -> Node | None:
         data=data,
         prompt=_text(data.get("prompt")) or "",
         say=_text(data.get("say")),
-        greeting=None if is_audio else _text(data.get("greeting")),
+        say_recording=_recording(data, "say_type", "say_recording_id"),
+        greeting=_text(data.get("greeting")),
+        greeting_recording=_recording(data, "greeting_type", "greeting_recording_id"),
         allow_interrupt=_flag(data.get("allow_interrupt"), INTERRUPTIBLE_BY_DEFAULT.get(kind, True)),
         add_global_prompt=_flag(data.get("add_global_prompt"), True),
         extraction_enabled=_flag(data.get("extraction_enabled"), False),
@@ -142,7 +153,6 @@ def _edge(raw: Mapping[str, Any], source: str, target: str, *, taken: dict[str, 
     data = raw.get("data")
     data = data if isinstance(data, Mapping) else {}
     label = _text(data.get("label")) or ""
-    is_audio = data.get("transition_speech_type") == "audio"
     return Edge(
         id=_id(raw.get("id")) or f"{source}-{target}",
         source=source,
@@ -150,7 +160,8 @@ def _edge(raw: Mapping[str, Any], source: str, target: str, *, taken: dict[str, 
         label=label,
         condition=_text(data.get("condition")) or "",
         tool_name=_unique(tool_name(label), taken),
-        transition_speech=None if is_audio else _text(data.get("transition_speech")),
+        transition_speech=_text(data.get("transition_speech")),
+        transition_recording=_recording(data, "transition_speech_type", "transition_speech_recording_id"),
         digits=_text(_id(data.get("digits"))),
         examples=strings(data.get("examples")),
     )
@@ -185,6 +196,11 @@ def _id(value: object) -> str:
 
 def _text(value: object) -> str | None:
     return value if isinstance(value, str) and value.strip() else None
+
+
+def _recording(data: Mapping[str, Any], kind: str, key: str) -> str | None:
+    value = _text(data.get(key)) if data.get(kind) == "audio" else None
+    return value.strip() if value is not None else None
 
 
 def _flag(value: object, default: bool) -> bool:

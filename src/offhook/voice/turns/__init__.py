@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from offhook.voice.config import CallConfig
 from offhook.voice.turns.final_transcript_ends_turn import FinalTranscriptEndsTurn
+from offhook.voice.turns.finished_sentence_ends_turn import FinishedSentenceEndsTurn
 from offhook.voice.turns.min_words_interrupt import MinWordsInterrupt
 from offhook.voice.turns.never_interrupts import NeverInterrupts
 from offhook.voice.turns.rule import InterruptRule, Listening, TurnEndRule
@@ -14,10 +15,11 @@ from offhook.voice.turns.stale_partial_ends_turn import StalePartialEndsTurn
 
 @dataclass(frozen=True, slots=True)
 class TurnRules:
-    """The turn is over when any of ``ends`` says so."""
+    """The turn is over when any of ``ends`` says so. ``pauses``: what makes the agent stop and listen, not yet give up."""
 
     ends: tuple[TurnEndRule, ...]
     interrupts: InterruptRule
+    pauses: InterruptRule
 
     def is_over(self, state: Listening) -> bool:
         return any(rule.is_over(state) for rule in self.ends)
@@ -25,22 +27,32 @@ class TurnRules:
 
 def choose(config: CallConfig, *, has_endpointing: bool) -> TurnRules:
     """The rules of a call. A recogniser without endpointing of its own always needs the silence rule."""
-    ends: list[TurnEndRule] = []
-    if has_endpointing and config.turn_stop != "silence":
-        ends.append(FinalTranscriptEndsTurn())
+    return TurnRules(_ends(config, has_endpointing), *_interruptions(config))
+
+
+def _ends(config: CallConfig, has_endpointing: bool) -> tuple[TurnEndRule, ...]:
+    if config.turn_stop == "turn_analyzer":
         # a vendor that forgets its endpoint must not hold the turn
-        ends.append(SilenceEndsTurn(max(1.5, config.turn_stop_silence_s)))
-    else:
-        ends.append(SilenceEndsTurn(config.turn_stop_silence_s))
-    ends.append(StalePartialEndsTurn())
-    interrupts: InterruptRule
+        finished_s = max(1.5, config.turn_stop_silence_s) if has_endpointing else config.turn_stop_silence_s
+        unfinished_s = max(config.turn_stop_silence_s, config.smart_turn_stop_s)
+        stale = StalePartialEndsTurn(max(1.5, unfinished_s))
+        return FinishedSentenceEndsTurn(finished_s, unfinished_s), stale
+    if has_endpointing and config.turn_stop != "silence":
+        late = SilenceEndsTurn(max(1.5, config.turn_stop_silence_s))
+        return FinalTranscriptEndsTurn(), late, StalePartialEndsTurn()
+    return SilenceEndsTurn(config.turn_stop_silence_s), StalePartialEndsTurn()
+
+
+def _interruptions(config: CallConfig) -> tuple[InterruptRule, InterruptRule]:
+    """What interrupts, and what only pauses."""
+    speech = SpeechInterrupts(config.interrupt_after_s, config.interrupt_min_level_db)
     if config.turn_start == "never":
-        interrupts = NeverInterrupts()
-    elif config.turn_start == "min_words":
-        interrupts = MinWordsInterrupt(config.turn_start_min_words)
-    else:
-        interrupts = SpeechInterrupts(config.interrupt_after_s)
-    return TurnRules(tuple(ends), interrupts)
+        return NeverInterrupts(), NeverInterrupts()
+    if config.turn_start == "min_words":
+        return MinWordsInterrupt(config.turn_start_min_words), NeverInterrupts()
+    if config.turn_start == "provisional_vad":
+        return MinWordsInterrupt(1), speech
+    return speech, NeverInterrupts()
 
 
 __all__ = ["InterruptRule", "Listening", "TurnEndRule", "TurnRules", "choose"]

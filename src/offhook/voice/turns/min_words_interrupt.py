@@ -11,3 +11,6 @@ class MinWordsInterrupt:
 
     def interrupts(self, state: Listening) -> bool:
         return state.words >= self.words
+
+    def cuts_off(self, words: int) -> bool:
+        return words >= self.words

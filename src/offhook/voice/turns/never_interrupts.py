@@ -6,3 +6,6 @@ from offhook.voice.turns.rule import Listening
 class NeverInterrupts:
     def interrupts(self, state: Listening) -> bool:
         return False
+
+    def cuts_off(self, words: int) -> bool:
+        return False

@@ -6,7 +6,10 @@ from typing import Protocol
 
 @dataclass(slots=True)
 class Listening:
-    """The caller's turn so far. Seconds; ``silence_s`` counts from the last speech window on the clock."""
+    """The caller's turn so far. Seconds; ``silence_s`` counts from the last speech window on the clock.
+
+    ``level_db`` is how loud the last frames are (dBFS), measured only where a rule asks for it.
+    """
 
     text: str = ""
     partial: str = ""
@@ -14,6 +17,7 @@ class Listening:
     is_speaking: bool = False
     speech_s: float = 0.0
     silence_s: float = 0.0
+    level_db: float = 0.0
 
     @property
     def words(self) -> int:
@@ -27,4 +31,11 @@ class TurnEndRule(Protocol):
 class InterruptRule(Protocol):
     def interrupts(self, state: Listening) -> bool:
         """Asked while the agent is audible."""
+        ...
+
+    def cuts_off(self, words: int) -> bool:
+        """Whether a whole turn of so many words, which did not interrupt while it was spoken, may do so at its end.
+
+        What may not is answered when the agent has finished.
+        """
         ...

