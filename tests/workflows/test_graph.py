@@ -61,8 +61,13 @@ def test_a_start_is_heard_out_unless_it_says_otherwise_and_other_nodes_are_not()
     assert parse_graph(definition(start(allow_interrupt=True))).nodes["s"].allow_interrupt is True
 
 
-def test_an_audio_greeting_is_no_text_to_speak() -> None:
-    assert parse_graph(definition(start(greeting="Hi", greeting_type="audio"))).nodes["s"].greeting is None
+def test_a_recorded_greeting_keeps_the_text_that_stands_in_for_it() -> None:
+    node = parse_graph(definition(start(greeting="Hi", greeting_type="audio", greeting_recording_id=" hello "))).nodes[
+        "s"
+    ]
+    assert (node.greeting_recording, node.greeting) == ("hello", "Hi")
+    node = parse_graph(definition(start(greeting="Hi", greeting_type="text", greeting_recording_id="hello"))).nodes["s"]
+    assert (node.greeting_recording, node.greeting) == (None, "Hi")
 
 
 def test_edges_carry_digits_examples_and_speech() -> None:
