@@ -985,6 +985,11 @@ export interface components {
         AmbientNoise: {
             /** Enabled */
             enabled?: boolean | null;
+            /** Recording Id */
+            recording_id?: string | null;
+            /** Sound */
+            sound?: ("office" | "cafe" | "street") | null;
+            storage_key?: components["schemas"]["JsonValue"];
             /** Volume */
             volume?: number | null;
         } & {
@@ -1418,13 +1423,6 @@ export interface components {
              */
             detail: string | Record<string, never> | unknown[];
         };
-        /** FieldMapping */
-        FieldMapping: {
-            /** Context Path */
-            context_path: string;
-            /** Destination Field */
-            destination_field: string;
-        };
         /** GraphConstraints */
         GraphConstraints: {
             /** Max Incoming */
@@ -1782,6 +1780,28 @@ export interface components {
              * Format: date
              */
             valid_from: string;
+        };
+        /**
+         * Phrases
+         * @description What the agent says without asking a model; in the agent's language.
+         */
+        Phrases: {
+            /** Apology */
+            apology?: string | null;
+            /** Filler */
+            filler?: string | null;
+            /** Idle */
+            idle?: string | null;
+            /** Idle Goodbye */
+            idle_goodbye?: string | null;
+            /** Reprompt */
+            reprompt?: string | null;
+            /** Time Over */
+            time_over?: string | null;
+            /** Time Warning */
+            time_warning?: string | null;
+        } & {
+            [key: string]: unknown;
         };
         /**
          * PriceItem
@@ -2376,6 +2396,20 @@ export interface components {
              */
             role: "owner" | "admin" | "member" | "viewer";
         };
+        /** VadConfiguration */
+        VadConfiguration: {
+            /** Confidence */
+            confidence?: number | null;
+            /** Minimum Level Db */
+            minimum_level_db?: number | null;
+            minimum_volume?: components["schemas"]["JsonValue"];
+            /** Start Seconds */
+            start_seconds?: number | null;
+            /** Stop Seconds */
+            stop_seconds?: number | null;
+        } & {
+            [key: string]: unknown;
+        };
         /** ValidateWorkflowResponse */
         ValidateWorkflowResponse: {
             /** Errors */
@@ -2397,11 +2431,20 @@ export interface components {
         /** VoicemailDetection */
         VoicemailDetection: {
             /** Action */
-            action?: ("hang_up" | "message") | null;
+            action?: ("hang_up" | "message" | "continue") | null;
+            api_key?: components["schemas"]["JsonValue"];
             /** Enabled */
             enabled?: boolean | null;
+            /** Long Speech Timeout */
+            long_speech_timeout?: number | null;
             /** Message */
             message?: string | null;
+            /** Message Recording Id */
+            message_recording_id?: string | null;
+            model?: components["schemas"]["JsonValue"];
+            provider?: components["schemas"]["JsonValue"];
+            /** System Prompt */
+            system_prompt?: string | null;
             /** Use Workflow Llm */
             use_workflow_llm?: boolean | null;
         } & {
@@ -2417,10 +2460,8 @@ export interface components {
             context_compaction_enabled?: boolean | null;
             /** Dictionary */
             dictionary?: string | null;
-            /** External Pbx Field Mappings */
-            external_pbx_field_mappings?: components["schemas"]["FieldMapping"][] | null;
-            /** External Pbx Lead Headers */
-            external_pbx_lead_headers?: string[] | null;
+            external_pbx_field_mappings?: components["schemas"]["JsonValue"];
+            external_pbx_lead_headers?: components["schemas"]["JsonValue"];
             /** Max Call Duration */
             max_call_duration?: number | null;
             /** Max User Idle Timeout */
@@ -2437,6 +2478,7 @@ export interface components {
             models?: {
                 [key: string]: components["schemas"]["JsonValue"];
             } | null;
+            phrases?: components["schemas"]["Phrases"] | null;
             /** Provisional Vad Pause Secs */
             provisional_vad_pause_secs?: number | null;
             /** Smart Turn Stop Secs */
@@ -2451,6 +2493,7 @@ export interface components {
             turn_stop_silence_secs?: number | null;
             /** Turn Stop Strategy */
             turn_stop_strategy?: ("default" | "transcription" | "turn_analyzer" | "silence") | null;
+            vad_configuration?: components["schemas"]["VadConfiguration"] | null;
             voicemail_detection?: components["schemas"]["VoicemailDetection"] | null;
         } & {
             [key: string]: unknown;
