@@ -9,9 +9,10 @@ import offhook.models.prices.tables
 import offhook.orgs.tables
 import offhook.runs.tables
 import offhook.telephony.tables
+import offhook.tools.tables
 import offhook.usage.tables
 import offhook.workflows.tables
-from offhook import browser, chat, models, orgs, runs, telephony, usage, workflows
+from offhook import browser, chat, models, orgs, runs, telephony, tools, usage, workflows
 from offhook.jobs.queue import prune
 from offhook.jobs.registry import JobRegistry
 from offhook.kit.db import Base, Database
@@ -21,7 +22,7 @@ from offhook.root import Root, remember_settings
 from offhook.settings import Settings, SettingsError
 
 # Lower domains first: an upper one may ask the root for their services.
-DOMAINS = (orgs, usage, workflows, models, runs, telephony, browser, chat)
+DOMAINS = (orgs, tools, usage, workflows, models, runs, telephony, browser, chat)
 
 # Foreign keys between domains are strings: every table must be known before one is used.
 TABLES = (
@@ -32,6 +33,7 @@ TABLES = (
     offhook.workflows.tables,
     offhook.runs.tables,
     offhook.telephony.tables,
+    offhook.tools.tables,
 )
 METADATA: MetaData = Base.metadata
 

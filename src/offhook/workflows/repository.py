@@ -4,7 +4,8 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any, cast
 
-from sqlalchemy import ColumnElement, func, select, update
+from sqlalchemy import ColumnElement, Text, func, select, update
+from sqlalchemy import cast as cast_sql
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.engine import Row
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -124,6 +125,23 @@ async def names_of(session: AsyncSession, organization_id: int, workflow_ids: Co
         )
     )
     return {row[0]: row[1] for row in rows}
+
+
+async def names_with_text(session: AsyncSession, organization_id: int, text: str) -> list[str]:
+    """Names of the workflows whose draft or published version holds this text (an id that is unique in the world)."""
+    rows = await session.scalars(
+        select(Workflow.name)
+        .join(WorkflowVersion, WorkflowVersion.workflow_id == Workflow.id)
+        .where(
+            Workflow.organization_id == organization_id,
+            WorkflowVersion.status.in_(("draft", "published")),
+            cast_sql(WorkflowVersion.definition, Text).contains(text, autoescape=True),
+        )
+        .distinct()
+        .order_by(Workflow.name)
+        .limit(5)
+    )
+    return list(rows)
 
 
 async def counts(session: AsyncSession, organization_id: int) -> dict[str, int]:

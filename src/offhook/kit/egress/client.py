@@ -123,10 +123,22 @@ class EgressClient:
         """Check an address without looking its name up (for saving a form); raises UrlInvalid, AddressRefused."""
         return self._guard.policy.read(url)
 
-    def vendor_client(self, timeout_s: float) -> httpx2.AsyncClient:
-        """A client of its own for an SDK that takes one; the same guard, no limit on size. Close it."""
+    def vendor_client(
+        self, timeout_s: float, *, headers: Mapping[str, str] | None = None, max_bytes: int | None = None
+    ) -> httpx2.AsyncClient:
+        """A client of its own for an SDK that takes one: the same guard, no redirects. Close it.
+
+        ``max_bytes`` bounds each answer (and asks for uncompressed ones); None is for vendors that are trusted with that.
+        """
+        sent = {"user-agent": _USER_AGENT, **checked_headers(headers or {})}
+        if max_bytes is not None:
+            sent["accept-encoding"] = "identity"
         return httpx2.AsyncClient(
-            transport=GuardedTransport(self._guard), timeout=timeout_s, trust_env=False, follow_redirects=False
+            transport=GuardedTransport(self._guard, max_bytes),
+            headers=sent,
+            timeout=timeout_s,
+            trust_env=False,
+            follow_redirects=False,
         )
 
     async def aclose(self) -> None:

@@ -11,7 +11,7 @@ from typing import Protocol, cast
 import httpcore2
 import httpx2
 
-from offhook.kit.egress.errors import AddressRefused, HostNotFound
+from offhook.kit.egress.errors import AddressRefused, AnswerTooLarge, AnswerUnreadable, HostNotFound
 from offhook.kit.egress.policy import EgressPolicy, literal_address
 
 _MAX_ATTEMPTS = 3
@@ -91,12 +91,17 @@ class _GuardedSockets(httpcore2.AsyncNetworkBackend):
 
 
 class _Body(httpx2.AsyncByteStream):
-    def __init__(self, stream: AsyncIterator[bytes]) -> None:
+    def __init__(self, stream: AsyncIterator[bytes], max_bytes: int | None) -> None:
         self._stream = stream
+        self._left = max_bytes
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         try:
             async for part in self._stream:
+                if self._left is not None:
+                    self._left -= len(part)
+                    if self._left < 0:
+                        raise AnswerTooLarge
                 yield part
         except _FAILURES as error:
             raise _translated(error) from error
@@ -124,11 +129,13 @@ def _certificates() -> ssl.SSLContext:
 class GuardedTransport(httpx2.AsyncBaseTransport):
     """An httpx2 transport for any client (a vendor's SDK, too). Ignores proxies of the environment.
 
-    Raises this package's errors for addresses, httpx2's for everything else.
+    ``max_bytes`` bounds each answer, which may then not be compressed. Raises this package's errors for addresses and
+    sizes, httpx2's for everything else.
     """
 
-    def __init__(self, guard: Guard) -> None:
+    def __init__(self, guard: Guard, max_bytes: int | None = None) -> None:
         self._guard = guard
+        self._max_bytes = max_bytes
 
     @cached_property
     def _pool(self) -> httpcore2.AsyncConnectionPool:
@@ -155,10 +162,14 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
             )
         except _FAILURES as error:
             raise _translated(error) from error
+        body = _Body(cast(AsyncIterator[bytes], answer.stream), self._max_bytes)
+        if self._max_bytes is not None and any(name.lower() == b"content-encoding" for name, _ in answer.headers):
+            await body.aclose()
+            raise AnswerUnreadable("The other server's answer is compressed although that was not asked for.")
         return httpx2.Response(
             answer.status,
             headers=answer.headers,
-            stream=_Body(cast(AsyncIterator[bytes], answer.stream)),
+            stream=body,
             extensions=answer.extensions,
             request=request,
         )

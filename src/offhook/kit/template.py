@@ -1,0 +1,121 @@
+"""Template variables of prompts, greetings and conditions: ``{{ name }}``, ``{{ name | default }}``. Pure."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
+from typing import Any, Final
+from zoneinfo import ZoneInfo
+
+_SLOT: Final = re.compile(r"\{\{([^{}|]+)(?:\|([^{}]*))?\}\}")
+_CLOCK: Final = re.compile(r"(current_time|current_weekday)(?:_(.+))?")
+_CLOCK_FORMATS: Final = {"current_time": "%Y-%m-%d %H:%M:%S %Z", "current_weekday": "%A"}
+# Prefixes under which a value may be addressed even when the context is flat.
+_FLAT_PREFIXES: Final = ("initial_context.", "gathered_context.")
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """One ``{{ … }}`` of a text; ``default`` is None when there is none."""
+
+    path: str
+    default: str | None
+
+    @property
+    def is_built_in(self) -> bool:
+        return _CLOCK.fullmatch(self.path) is not None
+
+
+def variables(text: str) -> Iterator[Variable]:
+    """Every variable of a text, in order, repeated ones included."""
+    for slot in _SLOT.finditer(text):
+        yield _variable(slot)
+
+
+def render(text: str, context: Mapping[str, Any], *, now: datetime | None = None) -> str:
+    """Fill a template from a context. Never raises: what is not there becomes its default, or nothing.
+
+    ``current_time``, ``current_weekday`` and ``current_time_<IANA zone>`` are built in (``now`` is aware, default the
+    present); a zone named in any of them is inherited by the bare ones. ``None`` and ``""`` use the default, objects
+    and lists become JSON. A written ``\\n`` becomes a line break.
+    """
+    moment = now or datetime.now(UTC)
+    inherited = _inherited_zone(text)
+
+    def fill(slot: re.Match[str]) -> str:
+        variable = _variable(slot)
+        value = lookup(context, variable.path)
+        if value is None or value == "":
+            value = _clock(variable.path, moment, inherited)
+        if value is None or value == "":
+            return variable.default or ""
+        return _as_text(value)
+
+    return _SLOT.sub(fill, text.replace("\\n", "\n"))
+
+
+def _variable(slot: re.Match[str]) -> Variable:
+    path, default = slot[1].strip(), slot[2]
+    if default is None:
+        return Variable(path, None)
+    default = default.strip()
+    word, colon, rest = default.partition(":")
+    if word.strip() != "fallback":
+        return Variable(path, default)
+    # The older way: "fallback:text", or "fallback" alone for the variable's own name in words.
+    return Variable(path, rest.strip() if colon else path.replace("_", " ").replace(".", " ").title())
+
+
+def lookup(context: Mapping[str, Any], path: str) -> Any:
+    """The value at a path in a context, None when there is none; ``items.0.name`` walks into lists."""
+    candidates = [path] + [path.removeprefix(prefix) for prefix in _FLAT_PREFIXES if path.startswith(prefix)]
+    for candidate in candidates:
+        value = context[candidate] if candidate in context else _walk(context, candidate.split("."))
+        if value is not None:
+            return value
+    return None
+
+
+def _walk(value: Any, parts: Sequence[str]) -> Any:
+    for part in parts:
+        if isinstance(value, Mapping):
+            value = value.get(part)
+        elif isinstance(value, list) and part.isascii() and part.isdigit() and len(part) < 6:
+            value = value[int(part)] if int(part) < len(value) else None
+        else:
+            return None
+    return value
+
+
+def _clock(path: str, moment: datetime, inherited: tzinfo | None) -> str | None:
+    match = _CLOCK.fullmatch(path)
+    if match is None:
+        return None
+    zone = (zone_named(match[2]) if match[2] else inherited or UTC) or None
+    return moment.astimezone(zone).strftime(_CLOCK_FORMATS[match[1]]) if zone else None
+
+
+def _inherited_zone(text: str) -> tzinfo | None:
+    for variable in variables(text):
+        match = _CLOCK.fullmatch(variable.path)
+        zone = zone_named(match[2]) if match and match[2] else None
+        if zone is not None:
+            return zone
+    return None
+
+
+def zone_named(name: str) -> ZoneInfo | None:
+    """The IANA zone of this name, or None."""
+    try:
+        return ZoneInfo(name.strip())
+    except (ValueError, OSError, LookupError):  # ZoneInfo raises all three for names that are no zone
+        return None
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping | list | tuple | bool):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return str(value)

@@ -1,0 +1,18 @@
+"""Tools: functions of the outside world that agents may call, and the credentials that they send."""
+
+from offhook.kit.crypto import Keyring
+from offhook.kit.egress import EgressClient
+from offhook.root import Root
+from offhook.tools import endpoints
+from offhook.tools.bench import ToolBench
+from offhook.tools.ports import NoWorkflows, ReferenceFinder
+
+__all__ = ["ReferenceFinder", "ToolBench", "register"]
+
+
+def register(root: Root) -> None:
+    """Add the routes and the bench; the workflows domain replaces the finder."""
+    root.provide(ToolBench, ToolBench(root.db, root.get(EgressClient), root.get(Keyring)))
+    root.provide(ReferenceFinder, NoWorkflows())  # type: ignore[type-abstract]
+    root.api.include_router(endpoints.tools)
+    root.api.include_router(endpoints.credentials)

@@ -1,0 +1,144 @@
+"""Running tools: for the test button, for the catalogue of MCP servers and, through ``runs``, in calls."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any
+
+from offhook.kit.crypto import Keyring
+from offhook.kit.db import Database
+from offhook.kit.egress import EgressClient
+from offhook.orgs import Caller, audit
+from offhook.tools import http_api, mcp, service
+from offhook.tools.calculator import calculate
+from offhook.tools.definitions import (
+    CalculatorDefinition,
+    HttpApiConfig,
+    HttpApiDefinition,
+    McpConfig,
+    McpDefinition,
+    ToolDefinition,
+    read_definition,
+)
+from offhook.tools.errors import CallFailed, CredentialUnknown, CredentialUnreadable, ToolIsNoMcp, ToolNotTestable
+from offhook.tools.http_api import HttpRequest, HttpResult
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """How one try of a tool went; ``request`` is None for tools that send none or never came to it."""
+
+    data: Any = None
+    error: str | None = None
+    status_code: int | None = None
+    request: HttpRequest | None = None
+    duration_ms: int = 0
+
+
+class ToolBench:
+    """Each use opens its own short transactions; none is open while another server is asked."""
+
+    def __init__(self, db: Database, egress: EgressClient, keyring: Keyring) -> None:
+        self._db = db
+        self._egress = egress
+        self._keyring = keyring
+
+    async def credential_headers(self, organization_id: int, credential_uuid: str | None) -> dict[str, str]:
+        """The headers of a credential, none without one; CallFailed when it is gone."""
+        if not credential_uuid:
+            return {}
+        try:
+            async with self._db.transaction() as session:
+                return await service.credential_headers(session, self._keyring, organization_id, credential_uuid)
+        except (CredentialUnknown, CredentialUnreadable) as error:
+            raise CallFailed(error.message) from error
+
+    async def call_http(
+        self, organization_id: int, config: HttpApiConfig, arguments: Mapping[str, Any], context: Mapping[str, Any]
+    ) -> Any:
+        """Call an HTTP tool for an agent; its mapped answer. CallFailed with a sentence for the model."""
+        secret = await self.credential_headers(organization_id, config.credential_uuid)
+        resolved = http_api.resolve_arguments(config, arguments, context)
+        result = await http_api.send(self._egress, config, http_api.build(config, resolved, context, secret))
+        if not result.is_success:
+            raise CallFailed(http_api.failure(result))
+        return {"ok": True} if result.data is None else result.data
+
+    async def call_mcp(self, organization_id: int, config: McpConfig, name: str, arguments: Mapping[str, Any]) -> Any:
+        """Call a tool of an MCP server for an agent; CallFailed with a sentence for the model."""
+        secret = await self.credential_headers(organization_id, config.credential_uuid)
+        return await mcp.call(self._egress, config, secret, name, arguments)
+
+    async def with_catalogue(self, caller: Caller, definition: ToolDefinition) -> ToolDefinition:
+        """An MCP definition with what its server offers now, if the server answers; any other one as it is."""
+        if isinstance(definition, McpDefinition):
+            config = definition.config
+            config.discovered_tools = []
+            try:
+                secret = await self.credential_headers(caller.organization_id, config.credential_uuid)
+                config.discovered_tools = await mcp.read_catalogue(self._egress, config, secret)
+            except CallFailed:
+                return definition
+        return definition
+
+    async def refresh(self, caller: Caller, tool_uuid: str) -> tuple[list[dict[str, Any]], str | None]:
+        """Read an MCP server's catalogue again and keep it: ``(catalogue, error)``. On an error the old one stays."""
+        async with self._db.transaction() as session:
+            tool = await service.get_tool(session, caller.organization_id, tool_uuid)
+            service.check_usable(tool)
+            definition = read_definition(tool.definition)
+        if not isinstance(definition, McpDefinition):
+            raise ToolIsNoMcp
+        config = definition.config
+        try:
+            secret = await self.credential_headers(caller.organization_id, config.credential_uuid)
+            catalogue = await mcp.read_catalogue(self._egress, config, secret)
+        except CallFailed as error:
+            return config.discovered_tools, str(error)
+        async with self._db.transaction() as session:
+            await service.keep_catalogue(session, caller, tool_uuid, catalogue)
+        return catalogue, None
+
+    async def try_out(
+        self, caller: Caller, tool_uuid: str, arguments: Mapping[str, Any], presets: Mapping[str, Any]
+    ) -> Trial:
+        """Run a tool outside a call; nothing of it is stored but that it was tried. ToolNotTestable (422)."""
+        async with self._db.transaction() as session:
+            tool = await service.get_tool(session, caller.organization_id, tool_uuid)
+            definition = read_definition(tool.definition)
+            if not isinstance(definition, HttpApiDefinition | CalculatorDefinition | McpDefinition):
+                raise ToolNotTestable
+            await audit(session, caller, "tool.tested", f"tool:{tool.tool_uuid}")
+        if isinstance(definition, HttpApiDefinition):
+            return await self._try_http(caller.organization_id, definition.config, arguments, presets)
+        started = monotonic()
+        try:
+            if isinstance(definition, CalculatorDefinition):
+                data: Any = {"result": calculate(str(arguments.get("expression") or ""))}
+            else:
+                name, given = arguments.get("tool_name"), arguments.get("arguments")
+                data = await self.call_mcp(
+                    caller.organization_id, definition.config, str(name or ""), given if isinstance(given, dict) else {}
+                )
+        except CallFailed as error:
+            return Trial(error=str(error), duration_ms=_since(started))
+        return Trial(data=data, duration_ms=_since(started))
+
+    async def _try_http(
+        self, organization_id: int, config: HttpApiConfig, arguments: Mapping[str, Any], presets: Mapping[str, Any]
+    ) -> Trial:
+        started = monotonic()
+        request: HttpRequest | None = None
+        try:
+            secret = await self.credential_headers(organization_id, config.credential_uuid)
+            resolved = http_api.resolve_arguments(config, arguments, {}, presets)
+            request = http_api.build(config, resolved, {}, secret)
+            result: HttpResult = await http_api.send(self._egress, config, request)
+        except CallFailed as error:
+            return Trial(error=str(error), request=request, duration_ms=_since(started))
+        error_text = None if result.is_success else http_api.failure(result)
+        return Trial(result.data, error_text, result.status, request, _since(started))
+
+
+def _since(started: float) -> int:
+    return round((monotonic() - started) * 1000)

@@ -1,0 +1,204 @@
+"""Tools and credentials over HTTP."""
+
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Depends, Path, Query, Response
+
+from offhook.errors import Unprocessable
+from offhook.kit.crypto import Keyring
+from offhook.kit.db import Session
+from offhook.kit.pagination import SliceParams, set_total
+from offhook.orgs import CurrentOrg, RequireMember
+from offhook.root import use
+from offhook.tools import repository, service
+from offhook.tools.bench import ToolBench, Trial
+from offhook.tools.definitions import Category
+from offhook.tools.ports import ReferenceFinder
+from offhook.tools.schemas import (
+    CreateCredentialRequest,
+    CreateToolRequest,
+    CredentialDeletedResponse,
+    CredentialResponse,
+    McpRefreshResponse,
+    ToolArchivedResponse,
+    ToolResponse,
+    ToolTestRequest,
+    ToolTestResponse,
+    UpdateCredentialRequest,
+    UpdateToolRequest,
+)
+
+tools = APIRouter(prefix="/tools", tags=["tools"])
+credentials = APIRouter(prefix="/credentials", tags=["tools"])
+
+Bench = Annotated[ToolBench, Depends(use(ToolBench))]
+Secrets = Annotated[Keyring, Depends(use(Keyring))]
+References = Annotated[ReferenceFinder, Depends(use(ReferenceFinder))]
+Uuid = Annotated[str, Path(max_length=64)]
+STATUSES: Final = {"active", "draft", "archived"}
+_HINTS: Final = {
+    400: "The service does not understand the request: compare the arguments with what it expects.",
+    401: "The service does not know who asks: choose a credential, or check the one that is chosen.",
+    403: "The service knows the credential and does not allow this with it.",
+    404: "The service has nothing at this address: check the address and the method.",
+    405: "The service does not take this method at this address.",
+    408: "The service waited too long for the request.",
+    415: "The service expects another Content-Type.",
+    422: "The service understands the request but not its values: compare the arguments with what it expects.",
+    429: "The service is asked too often: wait and try again.",
+}
+
+
+class StatusInvalid(Unprocessable):
+    """A status is active, draft or archived, or several of them with commas between."""
+
+    code = "status_invalid"
+
+
+def _sdk(method: str, description: str) -> dict[str, str]:
+    return {"x-sdk-method": method, "x-sdk-description": description}
+
+
+@tools.get(
+    "/",
+    response_model=list[ToolResponse],
+    operation_id="list_tools",
+    openapi_extra=_sdk("list_tools", "List the tools of the organisation."),
+)
+async def list_tools(
+    org: CurrentOrg,
+    session: Session,
+    response: Response,
+    part: SliceParams,
+    status: Annotated[str | None, Query(description="`active`, `draft`, `archived`, or several by commas")] = None,
+    category: Category | None = None,
+) -> list[ToolResponse]:
+    """Newest first, archived ones included unless `status` says otherwise; `X-Total-Count` is the whole length."""
+    statuses = [item.strip() for item in status.split(",")] if status else []
+    if not STATUSES.issuperset(statuses):
+        raise StatusInvalid
+    rows, total = await repository.tools(
+        session, org.organization_id, statuses=statuses, category=category, limit=part.limit, offset=part.offset
+    )
+    set_total(response, total)
+    return [ToolResponse.of(row) for row in rows]
+
+
+@tools.post(
+    "/",
+    response_model=ToolResponse,
+    operation_id="create_tool",
+    openapi_extra=_sdk("create_tool", "Create a tool that agents of the organisation can use."),
+)
+async def create_tool(body: CreateToolRequest, org: RequireMember, session: Session, bench: Bench) -> ToolResponse:
+    """A tool of the category `mcp` is stored with what its server offers, if the server answers."""
+    definition = await bench.with_catalogue(org, body.definition)
+    values = body.model_dump(include={"name", "description", "icon", "icon_color"})
+    return ToolResponse.of(await service.create_tool(session, org, values, definition))
+
+
+@tools.get("/{tool_uuid}", response_model=ToolResponse, operation_id="get_tool")
+async def get_tool(tool_uuid: Uuid, org: CurrentOrg, session: Session) -> ToolResponse:
+    return ToolResponse.of(await service.get_tool(session, org.organization_id, tool_uuid))
+
+
+@tools.put("/{tool_uuid}", response_model=ToolResponse, operation_id="update_tool")
+async def update_tool(tool_uuid: Uuid, body: UpdateToolRequest, org: RequireMember, session: Session) -> ToolResponse:
+    """Calls that begin afterwards use the changed tool; those under way go on with the old one."""
+    return ToolResponse.of(await service.update_tool(session, org, tool_uuid, body.values(), body.definition))
+
+
+@tools.delete("/{tool_uuid}", response_model=ToolArchivedResponse, operation_id="archive_tool")
+async def archive_tool(tool_uuid: Uuid, org: RequireMember, session: Session) -> ToolArchivedResponse:
+    """Agents that name it are no longer offered it; it can be brought back."""
+    tool = await service.set_archived(session, org, tool_uuid, is_archived=True)
+    return ToolArchivedResponse(tool_uuid=str(tool.tool_uuid))
+
+
+@tools.post("/{tool_uuid}/unarchive", response_model=ToolResponse, operation_id="unarchive_tool")
+async def unarchive_tool(tool_uuid: Uuid, org: RequireMember, session: Session) -> ToolResponse:
+    return ToolResponse.of(await service.set_archived(session, org, tool_uuid, is_archived=False))
+
+
+@tools.post("/{tool_uuid}/test", response_model=ToolTestResponse, operation_id="test_tool")
+async def test_tool(tool_uuid: Uuid, body: ToolTestRequest, org: RequireMember, bench: Bench) -> ToolTestResponse:
+    """Really sends the request. Nothing is stored but an entry in the audit log; secrets are masked.
+
+    For `mcp`, `llm_params` is `{tool_name, arguments}`; for `calculator`, `{expression}`.
+    """
+    return _shown(await bench.try_out(org, tool_uuid, body.llm_params, body.preset_params))
+
+
+@tools.post("/{tool_uuid}/mcp/refresh", response_model=McpRefreshResponse, operation_id="refresh_mcp_tool")
+async def refresh_mcp_tool(tool_uuid: Uuid, org: RequireMember, bench: Bench) -> McpRefreshResponse:
+    """Reads the MCP server's catalogue again; a server that does not answer is told in `error`."""
+    catalogue, error = await bench.refresh(org, tool_uuid)
+    return McpRefreshResponse(tool_uuid=tool_uuid, discovered_tools=catalogue, error=error)
+
+
+def _shown(trial: Trial) -> ToolTestResponse:
+    request = trial.request
+    hint = _HINTS.get(trial.status_code or 0)
+    if hint is None and trial.status_code is not None and trial.status_code >= 500:
+        hint = "The service itself failed."
+    return ToolTestResponse(
+        status="success" if trial.error is None else "error",
+        status_code=trial.status_code,
+        data=trial.data,
+        error=trial.error,
+        hint=hint,
+        request_method=request.method if request else None,
+        request_url=request.url if request else None,
+        request_headers=request.shown_headers if request else {},
+        request_body=request.body if request else None,
+        request_params=request.query or None if request else None,
+        duration_ms=trial.duration_ms,
+    )
+
+
+@credentials.get(
+    "/",
+    response_model=list[CredentialResponse],
+    operation_id="list_credentials",
+    openapi_extra=_sdk("list_credentials", "List the credentials of the organisation."),
+)
+async def list_credentials(
+    org: CurrentOrg, session: Session, response: Response, part: SliceParams
+) -> list[CredentialResponse]:
+    rows, total = await repository.credentials(session, org.organization_id, limit=part.limit, offset=part.offset)
+    set_total(response, total)
+    return [CredentialResponse.of(row) for row in rows]
+
+
+@credentials.post("/", response_model=CredentialResponse, operation_id="create_credential")
+async def create_credential(
+    body: CreateCredentialRequest, org: RequireMember, session: Session, keyring: Secrets
+) -> CredentialResponse:
+    """`credential_data` by type: `none` {}, `api_key` {header_name, api_key}, `bearer_token` {token}, `basic_auth`
+    {username, password}, `custom_header` {header_name, header_value}. It is stored encrypted and never shown again."""
+    values = body.model_dump(include={"name", "description", "credential_type"})
+    return CredentialResponse.of(await service.create_credential(session, keyring, org, values, body.credential_data))
+
+
+@credentials.get("/{credential_uuid}", response_model=CredentialResponse, operation_id="get_credential")
+async def get_credential(credential_uuid: Uuid, org: CurrentOrg, session: Session) -> CredentialResponse:
+    return CredentialResponse.of(await service.get_credential(session, org.organization_id, credential_uuid))
+
+
+@credentials.put("/{credential_uuid}", response_model=CredentialResponse, operation_id="update_credential")
+async def update_credential(
+    credential_uuid: Uuid, body: UpdateCredentialRequest, org: RequireMember, session: Session, keyring: Secrets
+) -> CredentialResponse:
+    changed = await service.update_credential(
+        session, keyring, org, credential_uuid, body.values(), body.credential_data
+    )
+    return CredentialResponse.of(changed)
+
+
+@credentials.delete("/{credential_uuid}", response_model=CredentialDeletedResponse, operation_id="delete_credential")
+async def delete_credential(
+    credential_uuid: Uuid, org: RequireMember, session: Session, references: References
+) -> CredentialDeletedResponse:
+    """Refused (409) while a tool that is not archived, or the draft or published version of an agent, uses it."""
+    gone = await service.delete_credential(session, references, org, credential_uuid)
+    return CredentialDeletedResponse(uuid=str(gone.credential_uuid))

@@ -1,0 +1,67 @@
+"""The errors of tools and credentials."""
+
+from offhook.errors import Conflict, NotFound, Unprocessable
+
+
+class ToolNotFound(NotFound):
+    """There is no such tool."""
+
+    code = "tool_not_found"
+
+
+class ToolArchived(Conflict):
+    """This tool is archived: bring it back first."""
+
+    code = "tool_archived"
+
+
+class CategoryStays(Conflict):
+    """The category of a tool cannot be changed: make a new tool."""
+
+    code = "tool_category_fixed"
+
+
+class ToolNotTestable(Unprocessable):
+    """This kind of tool acts on a call and cannot be tried without one."""
+
+    code = "tool_not_testable"
+
+
+class ToolIsNoMcp(Unprocessable):
+    """Only tools of the category mcp have a catalogue that can be read again."""
+
+    code = "tool_is_no_mcp"
+
+
+class CredentialNotFound(NotFound):
+    """There is no such credential."""
+
+    code = "credential_not_found"
+
+
+class CredentialUnknown(Unprocessable):
+    """The credential that this refers to does not exist."""
+
+    code = "credential_unknown"
+
+
+class CredentialNameTaken(Conflict):
+    """A credential with this name exists."""
+
+    code = "credential_name_taken"
+
+
+class CredentialInUse(Conflict):
+    """This credential is in use."""
+
+    code = "credential_in_use"
+
+
+class CredentialUnreadable(Conflict):
+    """This credential was sealed with a key that is gone: enter its secret again."""
+
+    code = "credential_unreadable"
+
+
+class CallFailed(Exception):
+    """A tool could not do its work; the sentence is for the model."""

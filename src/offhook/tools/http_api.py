@@ -1,0 +1,265 @@
+"""One HTTP tool: arguments and templates become a request, its answer becomes what the model reads."""
+
+import asyncio
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import quote, urlencode
+
+from offhook.kit.egress import EgressAnswer, EgressClient, EgressError, check_header
+from offhook.kit.template import lookup, render
+from offhook.tools.definitions import HttpApiConfig, ParameterType
+from offhook.tools.errors import CallFailed
+
+MAX_ANSWER_BYTES: Final = 256_000
+# What a model is given to read; about 4,000 tokens.
+MAX_RESULT_CHARS: Final = 12_000
+_MAX_ERROR_CHARS: Final = 400
+_IDEMPOTENT: Final = {"GET", "PUT", "DELETE"}
+_TRY_AGAIN: Final = {502, 503, 504}
+_ATTEMPTS: Final = 2
+_PAUSE_S: Final = 0.25
+_SLOT: Final = re.compile(r"\{\{([^{}|]+)(?:\|[^{}]*)?\}\}")
+_MEDIA: Final = {"application/json", "text/*", "application/*", ""}
+
+
+@dataclass(frozen=True, slots=True)
+class HttpRequest:
+    """A request that is ready to be sent. ``secret_headers`` come from the credential and are shown masked."""
+
+    method: str
+    url: str
+    headers: dict[str, str]
+    secret_headers: dict[str, str]
+    body: Any
+    query: dict[str, str]
+
+    @property
+    def shown_headers(self) -> dict[str, str]:
+        return {**self.headers, **dict.fromkeys(self.secret_headers, "********")}
+
+
+@dataclass(frozen=True, slots=True)
+class HttpResult:
+    """``data`` is the mapped answer; of a status of 400 and above, the beginning of what the server said."""
+
+    status: int
+    data: Any
+    elapsed_ms: int = 0
+
+    @property
+    def is_success(self) -> bool:
+        return 200 <= self.status < 300
+
+
+@dataclass(slots=True)
+class _Values:
+    """What templates may use: the tool's own arguments first, then the call's context."""
+
+    arguments: Mapping[str, Any]
+    context: Mapping[str, Any]
+    used: set[str] = field(default_factory=set)
+
+    @property
+    def merged(self) -> dict[str, Any]:
+        return {**self.context, **self.arguments}
+
+    def text(self, template: str) -> str:
+        self._note(template)
+        return render(template, self.merged)
+
+    def escaped(self, template: str) -> str:
+        """The template with every variable percent-encoded, so that a value stays within its part of the address."""
+        self._note(template)
+        return _SLOT.sub(lambda slot: quote(render(slot[0], self.merged), safe=""), template)
+
+    def value(self, template: Any, depth: int = 0) -> Any:
+        """A JSON template with its variables filled; a text that is one variable becomes the value with its type."""
+        if depth > 30:
+            raise CallFailed("The body is nested too deeply.")
+        if isinstance(template, Mapping):
+            return {key: self.value(item, depth + 1) for key, item in template.items()}
+        if isinstance(template, list):
+            return [self.value(item, depth + 1) for item in template]
+        if not isinstance(template, str):
+            return template
+        whole = _SLOT.fullmatch(template.strip())
+        if whole is not None:
+            self._note(template)
+            found = lookup(self.merged, whole[1].strip())
+            return found if found is not None and found != "" else render(template, self.merged)
+        return self.text(template)
+
+    def _note(self, template: str) -> None:
+        self.used.update(slot[1].strip().partition(".")[0] for slot in _SLOT.finditer(template))
+
+
+def resolve_arguments(
+    config: HttpApiConfig,
+    given: Mapping[str, Any],
+    context: Mapping[str, Any],
+    presets: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """The tool's arguments: what the model gave, of the right types, and over it the presets.
+
+    ``presets`` replaces the values of presets (the test button). Raises CallFailed, which names what is missing.
+    """
+    arguments: dict[str, Any] = {}
+    for parameter in config.parameters:
+        value = given.get(parameter.name)
+        if value is None or value == "":
+            if parameter.required:
+                raise CallFailed(f"The argument {parameter.name!r} is missing. {parameter.description}".strip())
+            continue
+        arguments[parameter.name] = typed(parameter.name, parameter.type, value)
+    for preset in config.preset_parameters:
+        filled = (presets or {}).get(preset.name)
+        value = filled if filled is not None else render(preset.value_template, context)
+        if value is None or value == "":
+            if preset.required:
+                raise CallFailed(f"The value {preset.name!r} is not known in this call, so this cannot be done.")
+            continue
+        arguments[preset.name] = typed(preset.name, preset.type, value)
+    return arguments
+
+
+def typed(name: str, kind: ParameterType, value: Any) -> Any:
+    """The value as the type that was asked for; models and templates often give numbers as text."""
+    try:
+        if kind == "string":
+            return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        if kind == "number":
+            return _number(value)
+        if kind == "boolean":
+            return _boolean(value)
+        found = json.loads(value) if isinstance(value, str) else value
+        if isinstance(found, dict if kind == "object" else list):
+            return found
+    except (ValueError, TypeError, RecursionError):
+        pass
+    raise CallFailed(f"The argument {name!r} must be of type {kind}.")
+
+
+def _number(value: Any) -> int | float:
+    if isinstance(value, bool):
+        raise TypeError
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError
+    return int(number) if number.is_integer() and abs(number) < 2**53 else number
+
+
+def _boolean(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+    return words[str(value).strip().lower()] if str(value).strip().lower() in words else _no_boolean()
+
+
+def _no_boolean() -> bool:
+    raise ValueError
+
+
+def build(
+    config: HttpApiConfig, arguments: Mapping[str, Any], context: Mapping[str, Any], secret_headers: Mapping[str, str]
+) -> HttpRequest:
+    """The request of one call. Every variable is escaped for its position; raises CallFailed."""
+    values = _Values(arguments, context)
+    url = values.escaped(config.url)
+    path = re.sub(r"^[a-z]+://[^/?#]*", "", url, flags=re.IGNORECASE).partition("?")[0]
+    if any(part in {".", ".."} for part in path.split("/")):
+        raise CallFailed("One of the values cannot stand in the address.")
+    headers = {name: values.text(value) for name, value in config.headers.items()}
+    try:
+        for name, value in headers.items():
+            check_header(name, value)
+    except EgressError:
+        raise CallFailed("One of the values cannot stand in a header.") from None
+    body: Any = None
+    query: dict[str, str] = {}
+    rest = {name: value for name, value in arguments.items() if name not in values.used}
+    if config.body_template is not None:
+        body = values.value(config.body_template)
+    elif config.method in {"POST", "PUT", "PATCH"}:
+        body = rest
+    else:
+        query = {name: _as_query(value) for name, value in rest.items()}
+        if query:
+            base, hash_, fragment = url.partition("#")
+            url = f"{base}{'&' if '?' in base else '?'}{urlencode(query)}{hash_}{fragment}"
+    return HttpRequest(config.method, url, headers, dict(secret_headers), body, query)
+
+
+def _as_query(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+async def send(egress: EgressClient, config: HttpApiConfig, request: HttpRequest) -> HttpResult:
+    """Send it within the tool's time, again after a passing failure if the method allows; raises CallFailed.
+
+    A status of 400 and above is a result, so that the test button can show it.
+    """
+    loop = asyncio.get_running_loop()
+    ends_at = loop.time() + config.timeout_ms / 1000
+    headers = {**request.headers, **request.secret_headers}
+    content = None
+    if request.body is not None:
+        headers = {"Content-Type": "application/json", **headers}
+        content = json.dumps(request.body, ensure_ascii=False, default=str).encode("utf-8", "replace")
+    for attempt in range(1, _ATTEMPTS + 1):
+        may_repeat = attempt < _ATTEMPTS and request.method in _IDEMPOTENT and not config.has_side_effects
+        left_s = max(0.001, ends_at - loop.time())
+        try:
+            answer = await egress.request(
+                request.method,
+                request.url,
+                headers=headers,
+                content=content,
+                timeout_s=left_s,
+                max_bytes=MAX_ANSWER_BYTES,
+                media_types=_MEDIA,
+            )
+        except EgressError as error:
+            if not (error.retryable and may_repeat and ends_at - loop.time() > _PAUSE_S):
+                raise CallFailed(error.message) from error
+        else:
+            if not (answer.status in _TRY_AGAIN and may_repeat and ends_at - loop.time() > _PAUSE_S):
+                return HttpResult(answer.status, _read(config, answer), answer.elapsed_ms)
+        await asyncio.sleep(_PAUSE_S)
+    raise CallFailed("The other server could not be reached.")
+
+
+def _read(config: HttpApiConfig, answer: EgressAnswer) -> Any:
+    data = parsed(answer)
+    if not answer.is_success:
+        return _shortened(data, _MAX_ERROR_CHARS)
+    if config.response_mapping and isinstance(data, dict | list):
+        root = data if isinstance(data, dict) else {str(index): item for index, item in enumerate(data)}
+        data = {name: lookup(root, path) for name, path in config.response_mapping.items()}
+    return _shortened(data, MAX_RESULT_CHARS)
+
+
+def parsed(answer: EgressAnswer) -> Any:
+    """JSON if it is JSON, whatever its label, else text; None when there is nothing."""
+    if not answer.content.strip():
+        return None
+    try:
+        return json.loads(answer.content)
+    except (ValueError, RecursionError):
+        return answer.text
+
+
+def _shortened(data: Any, limit: int) -> Any:
+    text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
+    if len(text) <= limit:
+        return data
+    return {"truncated": True, "beginning": text[:limit]}
+
+
+def failure(result: HttpResult) -> str:
+    """What the model is told of an answer that says no."""
+    said = result.data if isinstance(result.data, str) else json.dumps(result.data, ensure_ascii=False)
+    return f"The service answered with status {result.status}" + (f": {said}" if result.data is not None else ".")

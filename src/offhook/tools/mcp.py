@@ -1,0 +1,92 @@
+"""Tools of an MCP server: its catalogue and its calls, through the official SDK and the guarded client."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from importlib import import_module
+from typing import Any, Final
+
+from offhook.kit.egress import EgressClient, EgressError
+from offhook.tools.definitions import McpConfig
+from offhook.tools.errors import CallFailed
+
+MAX_ANSWER_BYTES: Final = 1_000_000
+MAX_TOOLS: Final = 128
+MAX_SCHEMA_CHARS: Final = 20_000
+MAX_RESULT_CHARS: Final = 12_000
+CATALOGUE_S: Final = 15.0
+
+
+async def read_catalogue(egress: EgressClient, config: McpConfig, headers: Mapping[str, str]) -> list[dict[str, Any]]:
+    """``[{name, description, parameters}]`` of everything that the server offers; CallFailed when it cannot be read."""
+    found: list[dict[str, Any]] = []
+    async with _connected(egress, config, headers, min(CATALOGUE_S, _timeout_s(config))) as client:
+        cursor = None
+        while len(found) < MAX_TOOLS:
+            page = await client.list_tools(cursor=cursor)
+            found += [entry for tool in page.tools if (entry := _entry(tool)) is not None]
+            cursor = page.next_cursor
+            if not cursor:
+                break
+    return found[:MAX_TOOLS]
+
+
+async def call(
+    egress: EgressClient, config: McpConfig, headers: Mapping[str, str], name: str, arguments: Mapping[str, Any]
+) -> Any:
+    """Call one tool of the server; what it answers, as plain JSON. CallFailed also for the server's own errors."""
+    async with _connected(egress, config, headers, _timeout_s(config)) as client:
+        result = await client.call_tool(name, dict(arguments))
+    texts = [block.text for block in result.content if getattr(block, "type", "") == "text"]
+    text = "\n".join(texts)[:MAX_RESULT_CHARS]
+    if result.is_error:
+        raise CallFailed(text or "The tool failed without saying why.")
+    structured = result.structured_content
+    if structured is not None and len(str(structured)) <= MAX_RESULT_CHARS:
+        return structured
+    return text or {"ok": True}
+
+
+def _timeout_s(config: McpConfig) -> float:
+    return float(config.timeout_secs or 30)
+
+
+@asynccontextmanager
+async def _connected(
+    egress: EgressClient, config: McpConfig, headers: Mapping[str, str], timeout_s: float
+) -> AsyncIterator[Any]:
+    # 1.4 s and 25 MB: loaded by the first call that needs it, off the loop that carries audio
+    sdk = await asyncio.to_thread(import_module, "mcp")
+    transport = await asyncio.to_thread(import_module, "mcp.client.streamable_http")
+    try:
+        async with (
+            asyncio.timeout(timeout_s),
+            egress.vendor_client(timeout_s, headers=headers, max_bytes=MAX_ANSWER_BYTES) as http,
+        ):
+            await egress.check_url(config.url)
+            wire = transport.streamable_http_client(config.url, http_client=http)
+            async with sdk.Client(wire, read_timeout_seconds=timeout_s) as client:
+                yield client
+    except TimeoutError:
+        raise CallFailed(f"The MCP server did not answer within {timeout_s:g} s.") from None
+    except CallFailed:
+        raise
+    except EgressError as error:
+        raise CallFailed(error.message) from error
+    except Exception as error:  # the vendor edge: the SDK raises groups of whatever happened
+        raise CallFailed(f"The MCP server failed: {_reason(error)}") from error
+
+
+def _reason(error: BaseException) -> str:
+    """One sentence from an SDK's nested groups of exceptions."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return (getattr(error, "message", None) or str(error) or type(error).__name__)[:300]
+
+
+def _entry(tool: Any) -> dict[str, Any] | None:
+    """What is kept of a tool; None for one whose schema no model could be given."""
+    schema = tool.input_schema
+    if not isinstance(schema, dict) or len(str(schema)) > MAX_SCHEMA_CHARS or not tool.name:
+        return None
+    return {"name": tool.name[:128], "description": (tool.description or "")[:2000], "parameters": schema}

@@ -1,0 +1,107 @@
+"""The queries of tools and credentials."""
+
+import uuid
+from collections.abc import Collection, Sequence
+
+from sqlalchemy import func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.tools.tables import Credential, Tool
+
+
+def as_uuid(text: str) -> uuid.UUID | None:
+    """Ids come from paths and definitions: whatever is no uuid names nothing."""
+    try:
+        return uuid.UUID(text)
+    except ValueError:
+        return None
+
+
+async def tool(session: AsyncSession, organization_id: int, tool_uuid: str, *, for_update: bool = False) -> Tool | None:
+    wanted = as_uuid(tool_uuid)
+    if wanted is None:
+        return None
+    query = select(Tool).where(Tool.organization_id == organization_id, Tool.tool_uuid == wanted)
+    if for_update:
+        query = query.with_for_update().execution_options(populate_existing=True)
+    return (await session.execute(query)).scalar_one_or_none()
+
+
+async def tools(
+    session: AsyncSession,
+    organization_id: int,
+    *,
+    statuses: Collection[str] = (),
+    category: str | None = None,
+    limit: int | None = None,
+    offset: int = 0,
+) -> tuple[Sequence[Tool], int]:
+    """The newest first, and how many there are in all."""
+    conditions = [Tool.organization_id == organization_id]
+    if statuses:
+        conditions.append(Tool.status.in_(statuses))
+    if category:
+        conditions.append(Tool.category == category)
+    rows = (
+        await session.scalars(select(Tool).where(*conditions).order_by(Tool.id.desc()).limit(limit).offset(offset))
+    ).all()
+    total = await session.scalar(select(func.count()).select_from(Tool).where(*conditions))
+    return rows, total or 0
+
+
+async def active_tools(session: AsyncSession, organization_id: int, tool_uuids: Collection[str]) -> Sequence[Tool]:
+    """Those of the ids that are active tools of the organisation."""
+    wanted = [found for text in tool_uuids if (found := as_uuid(text)) is not None]
+    if not wanted:
+        return []
+    return (
+        await session.scalars(
+            select(Tool).where(
+                Tool.organization_id == organization_id, Tool.tool_uuid.in_(wanted), Tool.status == "active"
+            )
+        )
+    ).all()
+
+
+async def credential(
+    session: AsyncSession, organization_id: int, credential_uuid: str, *, for_update: bool = False
+) -> Credential | None:
+    wanted = as_uuid(credential_uuid)
+    if wanted is None:
+        return None
+    query = select(Credential).where(
+        Credential.organization_id == organization_id, Credential.credential_uuid == wanted
+    )
+    if for_update:
+        query = query.with_for_update()
+    return (await session.execute(query)).scalar_one_or_none()
+
+
+async def credentials(
+    session: AsyncSession, organization_id: int, *, limit: int | None, offset: int
+) -> tuple[Sequence[Credential], int]:
+    """By name, and how many there are in all."""
+    mine = Credential.organization_id == organization_id
+    query = select(Credential).where(mine).order_by(Credential.name, Credential.id).limit(limit).offset(offset)
+    rows = (await session.scalars(query)).all()
+    total = await session.scalar(select(func.count()).select_from(Credential).where(mine))
+    return rows, total or 0
+
+
+async def name_is_taken(session: AsyncSession, organization_id: int, name: str, except_id: int | None = None) -> bool:
+    query = select(Credential.id).where(Credential.organization_id == organization_id, Credential.name == name)
+    if except_id is not None:
+        query = query.where(Credential.id != except_id)
+    return (await session.execute(query.limit(1))).first() is not None
+
+
+async def tools_with_credential(session: AsyncSession, organization_id: int, credential_uuid: str) -> list[str]:
+    """Names of the tools that are not archived and send this credential."""
+    rows = await session.scalars(
+        select(Tool.name).where(
+            Tool.organization_id == organization_id,
+            Tool.status != "archived",
+            Tool.definition["config"]["credential_uuid"].astext == credential_uuid,
+        )
+    )
+    return list(rows)

@@ -1,0 +1,226 @@
+"""The rules of tools and credentials."""
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.kit.crypto import Keyring
+from offhook.orgs import Caller, audit
+from offhook.tools import repository
+from offhook.tools.credentials import open_headers, read_data, seal
+from offhook.tools.definitions import McpDefinition, ToolDefinition, credential_of
+from offhook.tools.errors import (
+    CategoryStays,
+    CredentialInUse,
+    CredentialNameTaken,
+    CredentialNotFound,
+    CredentialUnknown,
+    ToolArchived,
+    ToolNotFound,
+)
+from offhook.tools.ports import ReferenceFinder
+from offhook.tools.tables import Credential, Tool
+
+ARCHIVED = "archived"
+
+
+async def get_tool(session: AsyncSession, organization_id: int, tool_uuid: str, *, for_update: bool = False) -> Tool:
+    found = await repository.tool(session, organization_id, tool_uuid, for_update=for_update)
+    if found is None:
+        raise ToolNotFound
+    return found
+
+
+async def create_tool(
+    session: AsyncSession, caller: Caller, values: Mapping[str, Any], definition: ToolDefinition
+) -> Tool:
+    """``values``: name, description, icon, icon_color. CredentialUnknown (422)."""
+    await _check_credential(session, caller.organization_id, definition)
+    tool = Tool(
+        organization_id=caller.organization_id,
+        category=definition.type,
+        definition=stored(definition),
+        created_by=caller.user_id,
+        **values,
+    )
+    session.add(tool)
+    await session.flush()
+    await session.refresh(tool)
+    await audit(session, caller, "tool.created", f"tool:{tool.tool_uuid}", {"category": tool.category})
+    return tool
+
+
+async def update_tool(
+    session: AsyncSession,
+    caller: Caller,
+    tool_uuid: str,
+    values: Mapping[str, Any],
+    definition: ToolDefinition | None,
+) -> Tool:
+    """Change what is given. The category of a tool stays: agents refer to it. CredentialUnknown (422), ToolNotFound."""
+    tool = await get_tool(session, caller.organization_id, tool_uuid, for_update=True)
+    if definition is not None:
+        if definition.type != tool.category:
+            raise CategoryStays
+        await _check_credential(session, caller.organization_id, definition)
+        if isinstance(definition, McpDefinition) and not definition.config.discovered_tools:
+            kept = tool.definition.get("config", {})
+            if kept.get("url") == definition.config.url:
+                definition.config.discovered_tools = kept.get("discovered_tools", [])
+        tool.definition = stored(definition)
+    for name, value in values.items():
+        setattr(tool, name, value)
+    tool.updated_at = datetime.now(UTC)
+    await session.flush()
+    changed = sorted([*values, *(["definition"] if definition is not None else [])])
+    await audit(session, caller, "tool.updated", f"tool:{tool.tool_uuid}", {"changed": changed})
+    return tool
+
+
+async def set_archived(session: AsyncSession, caller: Caller, tool_uuid: str, *, is_archived: bool) -> Tool:
+    """Archive a tool or bring it back; idempotent. Agents that name an archived tool are no longer offered it."""
+    tool = await get_tool(session, caller.organization_id, tool_uuid, for_update=True)
+    if (tool.status == ARCHIVED) != is_archived:
+        tool.status = ARCHIVED if is_archived else "active"
+        tool.updated_at = datetime.now(UTC)
+        await session.flush()
+        action = "tool.archived" if is_archived else "tool.unarchived"
+        await audit(session, caller, action, f"tool:{tool.tool_uuid}")
+    return tool
+
+
+def stored(definition: ToolDefinition) -> dict[str, Any]:
+    return definition.model_dump(mode="json")
+
+
+async def keep_catalogue(
+    session: AsyncSession, caller: Caller, tool_uuid: str, catalogue: Sequence[dict[str, Any]]
+) -> None:
+    """Store what an MCP server offers."""
+    tool = await get_tool(session, caller.organization_id, tool_uuid, for_update=True)
+    config = {**tool.definition.get("config", {}), "discovered_tools": list(catalogue)}
+    tool.definition = {**tool.definition, "config": config}
+    await session.flush()
+    await audit(session, caller, "tool.refreshed", f"tool:{tool.tool_uuid}", {"count": len(catalogue)})
+
+
+def check_usable(tool: Tool) -> None:
+    if tool.status == ARCHIVED:
+        raise ToolArchived
+
+
+async def active_tools(session: AsyncSession, organization_id: int, tool_uuids: Collection[str]) -> Sequence[Tool]:
+    """Those of the ids that agents of the organisation may use."""
+    return await repository.active_tools(session, organization_id, tool_uuids)
+
+
+async def _check_credential(session: AsyncSession, organization_id: int, definition: ToolDefinition) -> None:
+    wanted = credential_of(definition)
+    if wanted is not None and await repository.credential(session, organization_id, wanted) is None:
+        raise CredentialUnknown
+
+
+# -- credentials ----------------------------------------------------------------------------------------------------------
+
+
+async def get_credential(session: AsyncSession, organization_id: int, credential_uuid: str) -> Credential:
+    found = await repository.credential(session, organization_id, credential_uuid)
+    if found is None:
+        raise CredentialNotFound
+    return found
+
+
+async def create_credential(
+    session: AsyncSession,
+    keyring: Keyring,
+    caller: Caller,
+    values: Mapping[str, Any],
+    data: Mapping[str, Any],
+) -> Credential:
+    """``values``: name, description, credential_type. CredentialNameTaken (409), CredentialDataInvalid (422)."""
+    read = read_data(values["credential_type"], data)
+    await _check_name(session, caller.organization_id, values["name"])
+    credential = Credential(
+        organization_id=caller.organization_id,
+        sealed=seal(keyring, caller.organization_id, read),
+        created_by=caller.user_id,
+        **values,
+    )
+    session.add(credential)
+    await _flush_named(session)
+    await session.refresh(credential)
+    await audit(session, caller, "credential.created", f"credential:{credential.credential_uuid}")
+    return credential
+
+
+async def update_credential(
+    session: AsyncSession,
+    keyring: Keyring,
+    caller: Caller,
+    credential_uuid: str,
+    values: Mapping[str, Any],
+    data: Mapping[str, Any] | None,
+) -> Credential:
+    """A new type needs new data; without data the secret stays. Errors as :func:`create_credential`."""
+    credential = await repository.credential(session, caller.organization_id, credential_uuid, for_update=True)
+    if credential is None:
+        raise CredentialNotFound
+    kind = values.get("credential_type", credential.credential_type)
+    if data is not None or kind != credential.credential_type:
+        credential.sealed = seal(keyring, caller.organization_id, read_data(kind, data or {}))
+    if "name" in values:
+        await _check_name(session, caller.organization_id, values["name"], credential.id)
+    for name, value in values.items():
+        setattr(credential, name, value)
+    credential.updated_at = datetime.now(UTC)
+    await _flush_named(session)
+    changed = sorted([*values, *(["credential_data"] if data is not None else [])])
+    await audit(session, caller, "credential.updated", f"credential:{credential_uuid}", {"changed": changed})
+    return credential
+
+
+async def delete_credential(
+    session: AsyncSession, finder: ReferenceFinder, caller: Caller, credential_uuid: str
+) -> Credential:
+    """Refused (409, CredentialInUse) while a tool that is not archived, or an agent's draft or published version, names it."""
+    credential = await repository.credential(session, caller.organization_id, credential_uuid, for_update=True)
+    if credential is None:
+        raise CredentialNotFound
+    uuid = str(credential.credential_uuid)
+    tools = await repository.tools_with_credential(session, caller.organization_id, uuid)
+    agents = await finder.workflows_naming(session, caller.organization_id, uuid)
+    if tools or agents:
+        users = ", ".join([*(f"the tool “{name}”" for name in tools), *(f"the agent “{name}”" for name in agents)][:5])
+        raise CredentialInUse(f"This credential is used by {users}.")
+    await session.delete(credential)
+    await session.flush()
+    await audit(session, caller, "credential.deleted", f"credential:{uuid}", {"name": credential.name})
+    return credential
+
+
+async def credential_headers(
+    session: AsyncSession, keyring: Keyring, organization_id: int, credential_uuid: str | None
+) -> dict[str, str]:
+    """The headers of a credential, none without one. CredentialUnknown (422), CredentialUnreadable (409)."""
+    if not credential_uuid:
+        return {}
+    found = await repository.credential(session, organization_id, credential_uuid)
+    if found is None:
+        raise CredentialUnknown
+    return open_headers(keyring, organization_id, found.sealed)
+
+
+async def _check_name(session: AsyncSession, organization_id: int, name: str, except_id: int | None = None) -> None:
+    if await repository.name_is_taken(session, organization_id, name, except_id):
+        raise CredentialNameTaken
+
+
+async def _flush_named(session: AsyncSession) -> None:
+    try:
+        async with session.begin_nested():
+            await session.flush()
+    except IntegrityError as error:  # somebody else took the name since we looked
+        raise CredentialNameTaken from error
