@@ -92,6 +92,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/credentials/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Credentials */
+        get: operations["list_credentials"];
+        put?: never;
+        /**
+         * Create Credential
+         * @description `credential_data` by type: `none` {}, `api_key` {header_name, api_key}, `bearer_token` {token}, `basic_auth`
+         *     {username, password}, `custom_header` {header_name, header_value}. It is stored encrypted and never shown again.
+         */
+        post: operations["create_credential"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/credentials/{credential_uuid}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get Credential */
+        get: operations["get_credential"];
+        /** Update Credential */
+        put: operations["update_credential"];
+        post?: never;
+        /**
+         * Delete Credential
+         * @description Refused (409) while a tool that is not archived, or the draft or published version of an agent, uses it.
+         */
+        delete: operations["delete_credential"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/health": {
         parameters: {
             query?: never;
@@ -545,6 +589,114 @@ export interface paths {
          * @description Places a test call: runs the draft of the agent when there is one.
          */
         post: operations["test_phone_call"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tools/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Tools
+         * @description Newest first, archived ones included unless `status` says otherwise; `X-Total-Count` is the whole length.
+         */
+        get: operations["list_tools"];
+        put?: never;
+        /**
+         * Create Tool
+         * @description A tool of the category `mcp` is stored with what its server offers, if the server answers.
+         */
+        post: operations["create_tool"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tools/{tool_uuid}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get Tool */
+        get: operations["get_tool"];
+        /**
+         * Update Tool
+         * @description Calls that begin afterwards use the changed tool; those under way go on with the old one.
+         */
+        put: operations["update_tool"];
+        post?: never;
+        /**
+         * Archive Tool
+         * @description Agents that name it are no longer offered it; it can be brought back.
+         */
+        delete: operations["archive_tool"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tools/{tool_uuid}/mcp/refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Refresh Mcp Tool
+         * @description Reads the MCP server's catalogue again; a server that does not answer is told in `error`.
+         */
+        post: operations["refresh_mcp_tool"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tools/{tool_uuid}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Test Tool
+         * @description Really sends the request. Nothing is stored but an entry in the audit log; secrets are masked.
+         *
+         *     For `mcp`, `llm_params` is `{tool_name, arguments}`; for `calculator`, `{expression}`.
+         */
+        post: operations["test_tool"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tools/{tool_uuid}/unarchive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Unarchive Tool */
+        post: operations["unarchive_tool"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1142,6 +1294,20 @@ export interface components {
             /** Platform Cents Per Minute */
             platform_cents_per_minute?: string | null;
         };
+        /** CalculatorDefinition */
+        CalculatorDefinition: {
+            /**
+             * Schema Version
+             * @default 1
+             * @constant
+             */
+            schema_version: 1;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "calculator";
+        };
         /** ChatMessage */
         ChatMessage: {
             /**
@@ -1186,6 +1352,22 @@ export interface components {
             /** Unit Price Cents */
             unit_price_cents: number;
         };
+        /** CreateCredentialRequest */
+        CreateCredentialRequest: {
+            /** Credential Data */
+            credential_data?: {
+                [key: string]: unknown;
+            };
+            /**
+             * Credential Type
+             * @enum {string}
+             */
+            credential_type: "none" | "api_key" | "bearer_token" | "basic_auth" | "custom_header";
+            /** Description */
+            description?: string | null;
+            /** Name */
+            name: string;
+        };
         /** CreateDraftRequest */
         CreateDraftRequest: {
             workflow_configurations?: components["schemas"]["WorkflowConfigurations"] | null;
@@ -1193,6 +1375,33 @@ export interface components {
             workflow_definition?: {
                 [key: string]: unknown;
             } | null;
+        };
+        /**
+         * CreateToolRequest
+         * @description ``category`` may be left out: it is ``definition.type``.
+         */
+        CreateToolRequest: {
+            /**
+             * Category
+             * @enum {string}
+             */
+            category: "http_api" | "end_call" | "transfer_call" | "calculator" | "mcp";
+            /** Definition */
+            definition: components["schemas"]["HttpApiDefinition"] | components["schemas"]["EndCallDefinition"] | components["schemas"]["TransferCallDefinition"] | components["schemas"]["CalculatorDefinition"] | components["schemas"]["McpDefinition"];
+            /** Description */
+            description?: string | null;
+            /**
+             * Icon
+             * @default globe
+             */
+            icon: string | null;
+            /**
+             * Icon Color
+             * @default #3B82F6
+             */
+            icon_color: string | null;
+            /** Name */
+            name: string;
         };
         /**
          * CreateWorkflowRequest
@@ -1257,6 +1466,48 @@ export interface components {
             workflow_run_id: number;
             /** Workflow Run Name */
             workflow_run_name: string;
+        };
+        /** CreatedByResponse */
+        CreatedByResponse: {
+            /** Id */
+            id: number;
+            /** Provider Id */
+            provider_id: string;
+        };
+        /** CredentialDeletedResponse */
+        CredentialDeletedResponse: {
+            /**
+             * Status
+             * @default deleted
+             * @constant
+             */
+            status: "deleted";
+            /** Uuid */
+            uuid: string;
+        };
+        /**
+         * CredentialResponse
+         * @description Never with its secret.
+         */
+        CredentialResponse: {
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Credential Type
+             * @enum {string}
+             */
+            credential_type: "none" | "api_key" | "bearer_token" | "basic_auth" | "custom_header";
+            /** Description */
+            description: string | null;
+            /** Name */
+            name: string;
+            /** Updated At */
+            updated_at: string | null;
+            /** Uuid */
+            uuid: string;
         };
         /** CreditAdded */
         CreditAdded: {
@@ -1337,6 +1588,21 @@ export interface components {
             used_dograh_tokens: number;
         };
         /**
+         * Destination
+         * @description A place that calls may be handed to; the model chooses by name and never sees or says the number.
+         */
+        Destination: {
+            /**
+             * Description
+             * @default
+             */
+            description: string;
+            /** Name */
+            name: string;
+            /** Phone Number */
+            phone_number: string;
+        };
+        /**
          * DisplayOptions
          * @description ``show``: visible when every named field has one of the values; ``hide``: hidden when any has.
          */
@@ -1410,6 +1676,41 @@ export interface components {
             /** Total Pages */
             total_pages: number;
         };
+        /** EndCallConfig */
+        EndCallConfig: {
+            /** Audiorecordingid */
+            audioRecordingId?: string | null;
+            /** Custommessage */
+            customMessage?: string | null;
+            /**
+             * Endcallreason
+             * @default false
+             */
+            endCallReason: boolean;
+            /** Endcallreasondescription */
+            endCallReasonDescription?: string | null;
+            /**
+             * Messagetype
+             * @default none
+             * @enum {string}
+             */
+            messageType: "none" | "custom" | "audio";
+        };
+        /** EndCallDefinition */
+        EndCallDefinition: {
+            config?: components["schemas"]["EndCallConfig"];
+            /**
+             * Schema Version
+             * @default 1
+             * @constant
+             */
+            schema_version: 1;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "end_call";
+        };
         /** ErrorResponse */
         ErrorResponse: {
             /**
@@ -1460,6 +1761,66 @@ export interface components {
             status: string;
             /** Version */
             version: string;
+        };
+        /**
+         * HttpApiConfig
+         * @description ``response_mapping``: names for parts of the answer by path (``{"status": "order.state"}``); empty: all of it.
+         */
+        HttpApiConfig: {
+            /** Body Template */
+            body_template?: {
+                [key: string]: unknown;
+            } | null;
+            /** Credential Uuid */
+            credential_uuid?: string | null;
+            /** Custommessage */
+            customMessage?: string | null;
+            /** Custommessagerecordingid */
+            customMessageRecordingId?: string | null;
+            /** Custommessagetype */
+            customMessageType?: ("text" | "audio") | null;
+            /** Has Side Effects */
+            has_side_effects?: boolean | null;
+            /** Headers */
+            headers?: {
+                [key: string]: string;
+            };
+            /**
+             * Method
+             * @default GET
+             * @enum {string}
+             */
+            method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+            /** Parameters */
+            parameters?: components["schemas"]["ToolParameter"][];
+            /** Preset Parameters */
+            preset_parameters?: components["schemas"]["PresetParameter"][];
+            /** Response Mapping */
+            response_mapping?: {
+                [key: string]: string;
+            };
+            /**
+             * Timeout Ms
+             * @default 5000
+             */
+            timeout_ms: number;
+            /** Url */
+            url: string;
+        };
+        /** HttpApiDefinition */
+        HttpApiDefinition: {
+            config: components["schemas"]["HttpApiConfig"];
+            /**
+             * Schema Version
+             * @default 1
+             * @constant
+             */
+            schema_version: 1;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "http_api";
         };
         /**
          * InitiateCallRequest
@@ -1570,6 +1931,67 @@ export interface components {
              * @default true
              */
             success: boolean;
+        };
+        /**
+         * McpConfig
+         * @description ``discovered_tools`` is the server's catalogue as it was last read; it is written by the platform alone.
+         */
+        McpConfig: {
+            /** Credential Uuid */
+            credential_uuid?: string | null;
+            /** Discovered Tools */
+            discovered_tools?: {
+                [key: string]: unknown;
+            }[];
+            /**
+             * Sse Read Timeout Secs
+             * @default 300
+             */
+            sse_read_timeout_secs: number;
+            /**
+             * Timeout Secs
+             * @default 30
+             */
+            timeout_secs: number;
+            /** Tools Filter */
+            tools_filter?: string[];
+            /**
+             * Transport
+             * @default streamable_http
+             * @constant
+             */
+            transport: "streamable_http";
+            /** Url */
+            url: string;
+        };
+        /** McpDefinition */
+        McpDefinition: {
+            config: components["schemas"]["McpConfig"];
+            /**
+             * Schema Version
+             * @default 1
+             * @constant
+             */
+            schema_version: 1;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "mcp";
+        };
+        /**
+         * McpRefreshResponse
+         * @description ``error`` says why the catalogue could not be read; the one that was known stays.
+         */
+        McpRefreshResponse: {
+            /** Discovered Tools */
+            discovered_tools: {
+                [key: string]: unknown;
+            }[];
+            /** Error */
+            error?: string | null;
+            /** Tool Uuid */
+            tool_uuid: string;
         };
         /**
          * MeResponse
@@ -1802,6 +2224,27 @@ export interface components {
             time_warning?: string | null;
         } & {
             [key: string]: unknown;
+        };
+        /**
+         * PresetParameter
+         * @description An argument that the platform fills in, from a fixed value or the call's variables; the model never sees it.
+         */
+        PresetParameter: {
+            /** Name */
+            name: string;
+            /**
+             * Required
+             * @default true
+             */
+            required: boolean;
+            /**
+             * Type
+             * @default string
+             * @enum {string}
+             */
+            type: "string" | "number" | "boolean" | "object" | "array";
+            /** Value Template */
+            value_template: string;
         };
         /**
          * PriceItem
@@ -2234,6 +2677,121 @@ export interface components {
             /** Workflow Run Name */
             workflow_run_name: string;
         };
+        /** ToolArchivedResponse */
+        ToolArchivedResponse: {
+            /**
+             * Status
+             * @default archived
+             * @constant
+             */
+            status: "archived";
+            /** Tool Uuid */
+            tool_uuid: string;
+        };
+        /**
+         * ToolParameter
+         * @description An argument that the model fills in.
+         */
+        ToolParameter: {
+            /**
+             * Description
+             * @default
+             */
+            description: string;
+            /** Name */
+            name: string;
+            /**
+             * Required
+             * @default true
+             */
+            required: boolean;
+            /**
+             * Type
+             * @default string
+             * @enum {string}
+             */
+            type: "string" | "number" | "boolean" | "object" | "array";
+        };
+        /** ToolResponse */
+        ToolResponse: {
+            /** Category */
+            category: string;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            created_by?: components["schemas"]["CreatedByResponse"] | null;
+            /** Definition */
+            definition: {
+                [key: string]: unknown;
+            };
+            /** Description */
+            description: string | null;
+            /** Icon */
+            icon: string | null;
+            /** Icon Color */
+            icon_color: string | null;
+            /** Id */
+            id: number;
+            /** Name */
+            name: string;
+            /** Status */
+            status: string;
+            /** Tool Uuid */
+            tool_uuid: string;
+            /** Updated At */
+            updated_at: string | null;
+        };
+        /**
+         * ToolTestRequest
+         * @description ``llm_params`` is what the model would give (``arguments`` is another name of it), ``preset_params`` what the call would.
+         */
+        ToolTestRequest: {
+            /** Llm Params */
+            llm_params?: {
+                [key: string]: unknown;
+            };
+            /** Preset Params */
+            preset_params?: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * ToolTestResponse
+         * @description The request as it was sent, with secrets masked, and what came of it.
+         */
+        ToolTestResponse: {
+            /** Data */
+            data?: unknown | null;
+            /** Duration Ms */
+            duration_ms: number;
+            /** Error */
+            error?: string | null;
+            /** Hint */
+            hint?: string | null;
+            /** Request Body */
+            request_body?: unknown | null;
+            /** Request Headers */
+            request_headers?: {
+                [key: string]: string;
+            };
+            /** Request Method */
+            request_method?: string | null;
+            /** Request Params */
+            request_params?: {
+                [key: string]: string;
+            } | null;
+            /** Request Url */
+            request_url?: string | null;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "success" | "error";
+            /** Status Code */
+            status_code?: number | null;
+        };
         /** TranscriptItem */
         TranscriptItem: {
             /** End S */
@@ -2259,6 +2817,56 @@ export interface components {
             workflow_run_id: number;
         };
         /**
+         * TransferCallConfig
+         * @description ``destinations`` by name, or one ``destination`` (the reference's field). Both are fixed: nothing that a caller says or
+         *     a variable holds becomes a dialled number.
+         */
+        TransferCallConfig: {
+            /** Audiorecordingid */
+            audioRecordingId?: string | null;
+            /** Custommessage */
+            customMessage?: string | null;
+            /**
+             * Destination
+             * @default
+             */
+            destination: string;
+            /**
+             * Destination Source
+             * @default static
+             * @constant
+             */
+            destination_source: "static";
+            /** Destinations */
+            destinations?: components["schemas"]["Destination"][];
+            /**
+             * Messagetype
+             * @default none
+             * @enum {string}
+             */
+            messageType: "none" | "custom" | "audio";
+            /**
+             * Timeout
+             * @default 30
+             */
+            timeout: number;
+        };
+        /** TransferCallDefinition */
+        TransferCallDefinition: {
+            config: components["schemas"]["TransferCallConfig"];
+            /**
+             * Schema Version
+             * @default 1
+             * @constant
+             */
+            schema_version: 1;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "transfer_call";
+        };
+        /**
          * Unpriced
          * @description Used, but of no known price: not in ``cost_cents``.
          */
@@ -2273,6 +2881,40 @@ export interface components {
             quantity: number;
             /** Unit */
             unit: string;
+        };
+        /**
+         * UpdateCredentialRequest
+         * @description What is left out stays; a new type needs its data.
+         */
+        UpdateCredentialRequest: {
+            /** Credential Data */
+            credential_data?: {
+                [key: string]: unknown;
+            } | null;
+            /** Credential Type */
+            credential_type?: ("none" | "api_key" | "bearer_token" | "basic_auth" | "custom_header") | null;
+            /** Description */
+            description?: string | null;
+            /** Name */
+            name?: string | null;
+        };
+        /**
+         * UpdateToolRequest
+         * @description What is left out stays.
+         */
+        UpdateToolRequest: {
+            /** Definition */
+            definition?: (components["schemas"]["HttpApiDefinition"] | components["schemas"]["EndCallDefinition"] | components["schemas"]["TransferCallDefinition"] | components["schemas"]["CalculatorDefinition"] | components["schemas"]["McpDefinition"]) | null;
+            /** Description */
+            description?: string | null;
+            /** Icon */
+            icon?: string | null;
+            /** Icon Color */
+            icon_color?: string | null;
+            /** Name */
+            name?: string | null;
+            /** Status */
+            status?: ("active" | "draft" | "archived") | null;
         };
         /** UpdateWorkflowRequest */
         UpdateWorkflowRequest: {
@@ -2953,6 +3595,373 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SignedInResponse"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    list_credentials: {
+        parameters: {
+            query?: {
+                limit?: number | null;
+                offset?: number;
+            };
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CredentialResponse"][];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    create_credential: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateCredentialRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CredentialResponse"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    get_credential: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                credential_uuid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CredentialResponse"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    update_credential: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                credential_uuid: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateCredentialRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CredentialResponse"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    delete_credential: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                credential_uuid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CredentialDeletedResponse"];
                 };
             };
             /** @description No credential, or a bad one */
@@ -5109,6 +6118,596 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["InitiateCallResponse"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    list_tools: {
+        parameters: {
+            query?: {
+                /** @description `active`, `draft`, `archived`, or several by commas */
+                status?: string | null;
+                category?: ("http_api" | "end_call" | "transfer_call" | "calculator" | "mcp") | null;
+                limit?: number | null;
+                offset?: number;
+            };
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolResponse"][];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    create_tool: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateToolRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolResponse"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    get_tool: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                tool_uuid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolResponse"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    update_tool: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                tool_uuid: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateToolRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolResponse"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    archive_tool: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                tool_uuid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolArchivedResponse"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    refresh_mcp_tool: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                tool_uuid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpRefreshResponse"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    test_tool: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                tool_uuid: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ToolTestRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolTestResponse"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    unarchive_tool: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                tool_uuid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolResponse"];
                 };
             };
             /** @description No credential, or a bad one */
