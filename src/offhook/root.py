@@ -28,7 +28,8 @@ _settings: WeakKeyDictionary[Engine, Settings] = WeakKeyDictionary()
 class Root:
     """The parts of one process. ``api`` is mounted under ``/api/v1``; ``services`` are found by their type.
 
-    ``on_start`` runs in the API process before it takes connections; ``on_stop`` runs in every process, last added
+    ``on_start`` runs in the API process before it takes connections, ``on_work`` in a job process before it takes jobs;
+    ``on_stop`` runs in every process, last added
     first, while the database is still there.
     """
 
@@ -41,6 +42,7 @@ class Root:
     api: APIRouter = field(default_factory=APIRouter)
     services: dict[type[Any], Any] = field(default_factory=dict)
     on_start: list[Hook] = field(default_factory=list)
+    on_work: list[Hook] = field(default_factory=list)
     on_stop: list[Hook] = field(default_factory=list)
 
     def provide(self, kind: type[T], service: T) -> None:

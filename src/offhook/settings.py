@@ -23,6 +23,8 @@ class Settings(BaseSettings):
     host: str = "127.0.0.1"
     port: int = Field(default=8480, ge=0, le=65535)
     public_url: str | None = None
+    # Where the simulated phones of a job process reach the server; else the one on this data folder, else public_url.
+    server_url: str | None = None
     trusted_proxies: str = "127.0.0.1,::1"
     signup_enabled: bool = True
     secret_key: SecretStr | None = None
@@ -53,6 +55,9 @@ class Settings(BaseSettings):
     org_concurrency_limit: int = Field(default=10, ge=1)
     max_calls_per_process: int = Field(default=120, ge=1)
     run_lease_s: float = Field(default=10.0, ge=2)
+    # Campaigns: how long a carrier's silence about a dial is waited out (longer than phones ring), and the safety tick.
+    campaign_patience_s: float = Field(default=90.0, ge=1)
+    campaign_tick_s: float = Field(default=5.0, ge=0.2)
     sweep_interval_s: float = Field(default=5.0, ge=0.2)
     # Names (``crm.internal``, ``localhost:11434``) and networks that tools, webhooks and models may call though they are
     # not public, with commas between.

@@ -14,6 +14,8 @@ async def run(root: Root) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopping.set)
+    for hook in root.on_work:
+        await hook()
     try:
         await run_worker(root.db, root.jobs, stopping)
     finally:

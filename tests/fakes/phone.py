@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,7 +14,7 @@ from offhook.runs.states import may_move
 from offhook.telephony.media import Listener, MediaLeg, Open, carry
 from offhook.telephony.ports import CarrierAccount, DialRequest, StatusUpdate
 from offhook.telephony.providers.sandbox.brief import Brief, brief_of
-from offhook.telephony.providers.sandbox.network import SandboxNetwork
+from offhook.telephony.providers.sandbox.network import CallRecord, SandboxNetwork
 from offhook.telephony.providers.sandbox.wire import SandboxWire
 from offhook.voice import events
 from offhook.voice.config import CallConfig
@@ -43,6 +43,22 @@ class LoudVoice:
         return MULAW_8K.encode(samples.astype(np.int16))
 
 
+class KeptCallLog:
+    """Implements the network's CallLog in memory."""
+
+    def __init__(self) -> None:
+        self.records: dict[str, CallRecord] = {}
+
+    async def write(self, record: CallRecord) -> None:
+        self.records[record.call_id] = record
+
+    async def end(self, call_id: str, status: str) -> None:
+        self.records[call_id] = replace(self.records[call_id], status=status, is_over=True)
+
+    async def of_run(self, organization_id: int, run_id: int) -> CallRecord | None:
+        return next((record for record in self.records.values() if record.run_id == run_id), None)
+
+
 @dataclass
 class SandboxCall:
     """One outbound call to a sandbox number, and everything that came of it."""
@@ -69,7 +85,7 @@ class SandboxCall:
     async def _run(self) -> None:
         began = asyncio.get_running_loop().time()
         self._began = began
-        network = SandboxNetwork(self, self.voice)
+        network = SandboxNetwork(self, self.voice, KeptCallLog())
         account = CarrierAccount(1, "sandbox", config=self.network)
         call_id = await network.dial(account, DialRequest(7, self.number, "+12015550100", "token"))
         if self.hang_up_at is not None:

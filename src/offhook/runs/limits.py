@@ -1,5 +1,6 @@
 """How many calls an organisation may have at once, counted and taken in one transaction."""
 
+from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import func, select, text
@@ -15,18 +16,41 @@ TEXT_CHAT: Final = "textchat"
 RETRY_AFTER_S: Final = 5
 
 
+@dataclass(frozen=True, slots=True)
+class CallRoom:
+    """How many calls an organisation may have, and has."""
+
+    limit: int
+    live: int
+
+    @property
+    def free(self) -> int:
+        return max(0, self.limit - self.live)
+
+
+async def lock_call_slots(session: AsyncSession, organization_id: int) -> None:
+    """Nobody else adds a call of this organisation until this transaction ends."""
+    await session.execute(
+        text("SELECT pg_advisory_xact_lock(hashtextextended('offhook.call_slots', :id))"), {"id": organization_id}
+    )
+
+
+async def call_room(session: AsyncSession, organization_id: int) -> CallRoom:
+    """Take :func:`lock_call_slots` first when calls are added by it."""
+    limit = await orgs.concurrency_limit(session, organization_id, settings_of(session))
+    return CallRoom(limit, await live_calls(session, organization_id))
+
+
 async def take_call_slot(session: AsyncSession, organization_id: int) -> None:
     """Raise :class:`ConcurrentCallLimit` unless one more call may live; holds a lock until this transaction ends.
 
     The run that fills the slot must be inserted in the same transaction. Text chats need no slot.
     """
-    await session.execute(
-        text("SELECT pg_advisory_xact_lock(hashtextextended('offhook.call_slots', :id))"), {"id": organization_id}
-    )
-    limit = await orgs.concurrency_limit(session, organization_id, settings_of(session))
-    if await live_calls(session, organization_id) >= limit:
+    await lock_call_slots(session, organization_id)
+    room = await call_room(session, organization_id)
+    if not room.free:
         raise ConcurrentCallLimit(
-            f"Your organisation has {limit} live calls, as many as it may have: wait until one ends.",
+            f"Your organisation has {room.limit} live calls, as many as it may have: wait until one ends.",
             headers={"Retry-After": str(RETRY_AFTER_S)},
         )
 

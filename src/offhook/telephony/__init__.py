@@ -2,12 +2,13 @@
 
 from typing import Final
 
+from offhook.kit.data_folder import DataFolder
 from offhook.models.ports import ModelSource, Tts
 from offhook.root import Root
 from offhook.runs import LiveRuns
 from offhook.telephony.endpoints import public, telephony
 from offhook.telephony.events import CallEnded
-from offhook.telephony.gate import MediaGate, SandboxExchange
+from offhook.telephony.gate import MediaGate, SandboxBook, SandboxExchange
 from offhook.telephony.outbound import CallOrder, Outbound, PlacedCall
 from offhook.telephony.ports import Carriers, CarrierSpec
 from offhook.telephony.providers import twilio
@@ -34,8 +35,14 @@ def register(root: Root) -> None:
         voice = {"provider": "builtin", "voice_id": CALLER_VOICE}
         return source.for_call({"models": {"tts": voice}}).tts[0]
 
-    network = SandboxNetwork(SandboxExchange(root.db, gate, reports, root.get(LiveRuns)), TtsVoice(caller_tts))
-    carriers.add(CarrierSpec(SANDBOX, dialer=network, wire=SandboxWire))
+    def server() -> str | None:
+        running = DataFolder(root.settings.data_dir).running()
+        return root.settings.server_url or (running.url if running else None) or root.settings.public_url
+
+    exchange = SandboxExchange(root.db, gate, reports, root.get(LiveRuns), server)
+    network = SandboxNetwork(exchange, TtsVoice(caller_tts), SandboxBook(root.db))
+    carriers.add(CarrierSpec(SANDBOX, dialer=network, finder=network, wire=SandboxWire))
+    root.on_work.append(exchange.go_remote)
     root.provide(CallReports, reports)
     root.provide(Carriers, carriers)
     root.provide(MediaGate, gate)

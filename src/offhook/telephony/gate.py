@@ -1,15 +1,23 @@
 """The door of the media path: a single-use token opens it for one run, and nothing happens before that."""
 
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
+
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.db import Database
 from offhook.runs import media_tokens
 from offhook.runs import service as runs
 from offhook.runs.live import LiveCall, LiveRuns
+from offhook.telephony import repository
 from offhook.telephony.errors import CarrierUnknown
 from offhook.telephony.media import Listener, MediaLeg, Open, carry
 from offhook.telephony.ports import Carriers, CarrierSpec, DialRequest, StatusUpdate
+from offhook.telephony.providers.sandbox import trunk
 from offhook.telephony.providers.sandbox.brief import Brief, brief_of
+from offhook.telephony.providers.sandbox.network import CallRecord
 from offhook.telephony.service import SANDBOX, CallReports
 from offhook.voice.ports import CallResult
 from offhook.workflows import service as workflows
@@ -62,13 +70,30 @@ class MediaGate:
 
 
 class SandboxExchange:
-    """The platform as the sandbox's network reaches it: the same doors that carriers use, without the sockets."""
+    """The platform as the sandbox's network reaches it: the same doors that carriers use.
 
-    def __init__(self, db: Database, gate: MediaGate, reports: CallReports, live: LiveRuns) -> None:
+    In the process that serves, the media path is a pipe to its own gate; in a job process it is the media socket of the
+    server, found by ``server`` (its base address, or None when there is none).
+    """
+
+    def __init__(
+        self,
+        db: Database,
+        gate: MediaGate,
+        reports: CallReports,
+        live: LiveRuns,
+        server: Callable[[], str | None],
+    ) -> None:
         self._db = db
         self._gate = gate
         self._reports = reports
         self._live = live
+        self._server = server
+        self._is_remote = False
+
+    async def go_remote(self) -> None:
+        """This process carries no voices: its phones call the server's socket."""
+        self._is_remote = True
 
     async def rings(self, run_id: int) -> None:
         await self._live.rings_here(run_id)
@@ -82,11 +107,46 @@ class SandboxExchange:
     async def carry(
         self, organization_id: int, request: DialRequest, open_media: Open, listener: Listener
     ) -> CallResult | None:
-        admission = await self._gate.claim(request.run_id, request.media_token, SANDBOX)
-        return await self._gate.carry(admission, open_media, listener)
+        if not self._is_remote:
+            admission = await self._gate.claim(request.run_id, request.media_token, SANDBOX)
+            return await self._gate.carry(admission, open_media, listener)
+        base = self._server()
+        if base is None:
+            raise trunk.TrunkFailed("No server runs here: set OFFHOOK_SERVER_URL to where it listens.")
+        path = f"/api/v1/telephony/media/{SANDBOX}/{request.run_id}/{request.media_token}"
+        await trunk.carry(f"ws{base.rstrip('/').removeprefix('http')}{path}", open_media, listener)
+        return None
 
     async def brief(self, organization_id: int, run_id: int) -> Brief:
         async with self._db.transaction() as session:
             run = await runs.get(session, organization_id, run_id)
             version = await workflows.version_to_run(session, organization_id, run.version_id)
         return brief_of(version.definition)
+
+
+class SandboxBook:
+    """Implements the sandbox network's ``CallLog`` in the database, in transactions of its own."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    async def write(self, record: CallRecord) -> None:
+        async with _reached(self._db) as session:
+            await repository.write_sandbox_call(session, record.organization_id, record)
+
+    async def end(self, call_id: str, status: str) -> None:
+        async with _reached(self._db) as session:
+            await repository.end_sandbox_call(session, call_id, status)
+
+    async def of_run(self, organization_id: int, run_id: int) -> CallRecord | None:
+        async with _reached(self._db) as session:
+            return await repository.sandbox_call(session, organization_id, run_id)
+
+
+@asynccontextmanager
+async def _reached(db: Database) -> AsyncIterator[AsyncSession]:
+    try:
+        async with db.transaction() as session:
+            yield session
+    except (DBAPIError, OSError) as error:
+        raise ConnectionError(type(error).__name__) from None

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
 from offhook.errors import DomainError
 from offhook.kit.sockets import NORMAL, PushSocket, Receiver
@@ -32,6 +32,13 @@ class LiveConversation(Protocol):
     async def run(self) -> CallResult: ...
 
 
+@runtime_checkable
+class Captions(Protocol):
+    """A wire whose far end may read along (simulated people do)."""
+
+    def caption(self, event: VoiceEvent) -> bytes | None: ...
+
+
 Open = Callable[[Receiver], Awaitable[PushSocket]]
 Connect = Callable[["MediaLeg"], Awaitable[LiveConversation]]
 Listener = Callable[[VoiceEvent], None]
@@ -44,6 +51,7 @@ class MediaLeg(SocketLeg):
         super().__init__(wire.codec)
         self._wire = wire
         self._listener = listener
+        self._captions = wire if isinstance(wire, Captions) else None
         self._send_audio: Callable[[bytes], None] | None = None
         self.started: asyncio.Future[Started | None] = asyncio.get_running_loop().create_future()
 
@@ -66,6 +74,8 @@ class MediaLeg(SocketLeg):
     def send_event(self, event: VoiceEvent) -> None:
         if self._listener is not None:
             self._listener(event)
+        if self._captions is not None and (caption := self._captions.caption(event)) is not None:
+            self._send_control(caption)
 
     async def hang_up(self) -> None:
         self.close(NORMAL, "the call is over")

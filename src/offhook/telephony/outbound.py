@@ -1,5 +1,6 @@
 """Placing one call: reserve a run, ask the carrier with no transaction open, write down what it said."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -8,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.db import Database
 from offhook.orgs import do_not_call
-from offhook.runs import Run, media_tokens
+from offhook.runs import Run, bulk, media_tokens
 from offhook.runs import service as runs
 from offhook.runs.states import FINAL, INITIATED
 from offhook.telephony.errors import (
@@ -22,6 +23,8 @@ from offhook.telephony.errors import (
 from offhook.telephony.ports import CarrierAccount, CarrierFailed, Carriers, Dialer, DialRequest, StatusUpdate
 from offhook.telephony.providers.sandbox.config import SandboxConfig
 from offhook.telephony.service import SANDBOX, CallReports, account_for
+from offhook.workflows import service as workflows
+from offhook.workflows.service import VersionToRun
 
 log = structlog.get_logger(__name__)
 
@@ -66,8 +69,44 @@ class _Reserved:
     run_name: str
 
 
+@dataclass(frozen=True, slots=True)
+class Route:
+    """How the calls of a campaign leave: the agent's published version and the carrier account, looked up once for many.
+
+    ``numbers``: how many calls the account's numbers carry at once, None when they do not limit.
+    """
+
+    version: VersionToRun
+    account: CarrierAccount
+    from_number: str
+    numbers: int | None
+    calls_per_second: float | None
+    dialer: Dialer = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class BatchCall:
+    """One call of a batch on one route; ``platform_context`` wins over ``context``."""
+
+    name: str
+    to_number: str
+    context: dict[str, Any]
+    platform_context: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedCall:
+    """A call whose run exists; after the commit, :meth:`Outbound.ask` rings the phone, once."""
+
+    organization_id: int
+    run_id: int
+    account: CarrierAccount
+    request: DialRequest
+    dialer: Dialer = field(repr=False)
+
+
 class Outbound:
-    """``place`` is the only way in which this process dials."""
+    """``place``, and ``prepare`` with ``ask`` for many at once, are the only ways in which this process dials."""
 
     def __init__(self, db: Database, carriers: Carriers, reports: CallReports) -> None:
         self.db = db
@@ -94,17 +133,77 @@ class Outbound:
             await runs.set_call_id(session, order.organization_id, run_id, call_id)
         return PlacedCall(run_id, reserved.run_name, INITIATED, call_id)
 
+    async def route(
+        self, session: AsyncSession, organization_id: int, workflow_id: int, configuration_id: int | None
+    ) -> Route:
+        """Raises what makes every call of it impossible (404, 409, 422)."""
+        version = await workflows.published(session, organization_id, workflow_id)
+        account = await account_for(session, organization_id, configuration_id=configuration_id)
+        spec = self._carriers.find(account.provider)
+        if spec is None or spec.dialer is None:
+            raise CarrierCannotDial(f"{account.provider} cannot place calls.")
+        return Route(
+            version, account, _from_number(account), _numbers(account), _calls_per_second(account), spec.dialer
+        )
+
+    async def prepare(
+        self, session: AsyncSession, route: Route, campaign_id: int, calls: Sequence[BatchCall]
+    ) -> list[PreparedCall]:
+        """Make the runs, in the order of ``calls``. The caller holds as many of the organisation's call slots."""
+        contexts = [
+            call_context(route.account, call.context, call.platform_context, call.to_number, route.from_number)
+            for call in calls
+        ]
+        made = await bulk.create_calls(
+            session,
+            route.version,
+            mode=route.account.provider,
+            campaign_id=campaign_id,
+            calls=[
+                bulk.NewCall(call.name, call.to_number, route.from_number, context)
+                for call, context in zip(calls, contexts, strict=True)
+            ],
+        )
+        return [
+            PreparedCall(
+                route.version.organization_id,
+                run.id,
+                route.account,
+                DialRequest(run.id, call.to_number, route.from_number, run.media_token),
+                route.dialer,
+            )
+            for run, call in zip(made, calls, strict=True)
+        ]
+
+    async def ask(self, call: PreparedCall) -> str:
+        """Ask the carrier and answer its call id. CarrierFailed; every other error leaves the call's fate unknown."""
+        return await call.dialer.dial(call.account, call.request)
+
+    async def find(self, organization_id: int, run_id: int) -> StatusUpdate | None:
+        """What the carrier knows of a run's call; None when it surely never got it. CarrierFailed when it cannot say."""
+        async with self.db.transaction() as session:
+            run, account = await self._run_and_account(session, organization_id, run_id)
+        spec = self._carriers.find(run.mode)
+        if spec is None or spec.finder is None:
+            raise CarrierFailed("carrier_cannot_say", f"{run.mode} cannot be asked for calls.", retryable=False)
+        return await spec.finder.find(account, run_id)
+
+    async def _run_and_account(
+        self, session: AsyncSession, organization_id: int, run_id: int
+    ) -> tuple[Run, CarrierAccount]:
+        run = await runs.get(session, organization_id, run_id)
+        configured = run.initial_context.get("telephony_configuration_id")
+        return run, await account_for(
+            session, organization_id, configuration_id=configured or None, provider=run.mode
+        )
+
     async def hang_up(self, organization_id: int, run_id: int) -> None:
         """End a call that was placed here, in whatever state; one that is over stays as it is. RunNotFound (404)."""
         async with self.db.transaction() as session:
-            run = await runs.get(session, organization_id, run_id)
+            run, account = await self._run_and_account(session, organization_id, run_id)
             if run.status in FINAL or run.call_id is None:
                 return
             spec = self._carriers.find(run.mode)
-            configured = run.initial_context.get("telephony_configuration_id")
-            account = await account_for(
-                session, organization_id, configuration_id=configured or None, provider=run.mode
-            )
         if spec is not None and spec.dialer is not None:
             try:
                 await spec.dialer.hang_up(account, run.call_id)
@@ -179,10 +278,16 @@ class Outbound:
 
 
 def _context(order: CallOrder, account: CarrierAccount, to_number: str, from_number: str) -> dict[str, Any]:
-    wanted = {key: value for key, value in order.context.items() if key not in RESERVED_CONTEXT}
+    return call_context(account, order.context, order.platform_context, to_number, from_number)
+
+
+def call_context(
+    account: CarrierAccount, wanted: dict[str, Any], platform: dict[str, Any], to_number: str, from_number: str
+) -> dict[str, Any]:
+    """What the run of an outbound call is started with: nothing wished for replaces what the platform says."""
     return {
-        **wanted,
-        **order.platform_context,
+        **{key: value for key, value in wanted.items() if key not in RESERVED_CONTEXT},
+        **platform,
         "provider": account.provider,
         "telephony_configuration_id": account.id,
         "direction": "outbound",
@@ -199,3 +304,22 @@ def _from_number(account: CarrierAccount) -> str:
     if account.provider != SANDBOX:
         raise PhoneNumberNotFound("This carrier account has no number to call from.")
     return SandboxConfig().from_number
+
+
+def _numbers(account: CarrierAccount) -> int | None:
+    """A number carries one call at a time, and the sandbox has as many as are wanted."""
+    if account.provider == SANDBOX:
+        return None
+    configured = account.config.get("max_concurrent_calls")
+    if isinstance(configured, int) and not isinstance(configured, bool) and configured > 0:
+        return configured
+    numbers = account.config.get("from_numbers")
+    return len(numbers) if isinstance(numbers, list) and numbers else 1
+
+
+def _calls_per_second(account: CarrierAccount) -> float | None:
+    """What the account's configuration says; carriers allow new accounts one call a second."""
+    configured = account.config.get("calls_per_second")
+    if isinstance(configured, int | float) and not isinstance(configured, bool) and configured > 0:
+        return float(configured)
+    return None if account.provider == SANDBOX else 1.0

@@ -21,13 +21,18 @@ class CarrierAccount:
 
 
 class CarrierFailed(Exception):
-    """A carrier refused or could not be reached. ``code`` is stable; ``retryable`` says that asking again may help."""
+    """A carrier refused or could not be reached. ``code`` is stable; ``retryable`` says that asking again may help.
 
-    def __init__(self, code: str, message: str, *, retryable: bool) -> None:
+    ``is_fate_unknown``: the request may have arrived (its answer was lost, or it timed out after it was sent), so the
+    phone may ring. Whoever must not ring it twice then asks :class:`CallFinder` or waits for the carrier's callback.
+    """
+
+    def __init__(self, code: str, message: str, *, retryable: bool, is_fate_unknown: bool = False) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
         self.retryable = retryable
+        self.is_fate_unknown = is_fate_unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +53,15 @@ class Dialer(Protocol):
 
     async def hang_up(self, account: CarrierAccount, call_id: str) -> None:
         """End a call in whatever state; a call that is over already is no error."""
+        ...
+
+
+class CallFinder(Protocol):
+    """Carriers that can say what became of a call whose answer we have lost."""
+
+    async def find(self, account: CarrierAccount, run_id: int) -> "StatusUpdate | None":
+        """What the carrier knows of the call of this run; None when it surely never got it. CarrierFailed when it
+        cannot say."""
         ...
 
 
@@ -171,6 +185,7 @@ class CarrierSpec:
     dialer: Dialer | None = None
     answerer: Answerer | None = None
     statuses: StatusParser | None = None
+    finder: CallFinder | None = None
     wire: Callable[[], MediaWire] | None = None
 
 

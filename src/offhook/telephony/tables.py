@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, String, UniqueConstraint, func, text
+from sqlalchemy import BigInteger, ForeignKey, String, UniqueConstraint, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from offhook.kit.db import Base
@@ -22,3 +22,22 @@ class TelephonyConfiguration(Base):
     config: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'::jsonb"))
     is_default_outbound: Mapped[bool] = mapped_column(server_default=text("false"))
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
+class SandboxCall(Base):
+    """The sandbox network's own record of a call, as every carrier keeps one: written before the phone rings.
+
+    It is not the platform's: campaigns are checked against it, and it is what the sandbox answers when it is asked
+    what became of a call. ``status`` is the last that was reported.
+    """
+
+    __tablename__ = "sandbox_calls"
+
+    call_id: Mapped[str] = mapped_column(String(40), primary_key=True)
+    run_id: Mapped[int] = mapped_column(BigInteger, index=True)
+    organization_id: Mapped[int]
+    to_number: Mapped[str] = mapped_column(String(32))
+    process: Mapped[str] = mapped_column(String(64))
+    status: Mapped[str] = mapped_column(String(16))
+    dialled_at: Mapped[datetime] = mapped_column(server_default=func.now(), index=True)
+    ended_at: Mapped[datetime | None]

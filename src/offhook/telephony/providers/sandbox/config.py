@@ -30,7 +30,11 @@ def _only_talks() -> dict[Behaviour, float]:
 
 class SandboxConfig(BaseModel):
     """``TelephonyConfiguration.config`` of the sandbox. ``mix`` weighs the behaviours of every number that has none
-    of its own; times are seconds."""
+    of its own; times are seconds.
+
+    ``instant``: no media and no waiting, for load tests and big demonstrations. A call is answered at once and ends by
+    script ``instant_call_s`` later, a busy or silent phone at once. ``calls_per_second`` limits how fast campaigns dial.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
@@ -40,6 +44,9 @@ class SandboxConfig(BaseModel):
     seed: int = 0
     ring_s: float = Field(default=1.5, ge=0, le=60)
     no_answer_after_s: float = Field(default=8.0, ge=0, le=120)
+    instant: bool = False
+    instant_call_s: float = Field(default=0.0, ge=0, le=600)
+    calls_per_second: float | None = Field(default=None, gt=0, le=1000)
     from_number: str = Field(default="+12015550100", pattern=r"^\+[1-9]\d{6,14}$")
 
     @model_validator(mode="after")

@@ -1,7 +1,9 @@
 """A telephone network inside the process: dials, rings, answers, talks, hangs up and reports, as a carrier does."""
 
 import asyncio
+import os
 import secrets
+import socket
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
@@ -9,7 +11,9 @@ from typing import Any, Final, Protocol
 import structlog
 from pydantic import ValidationError
 
+from offhook.kit.process import is_running
 from offhook.kit.sockets import GOING_AWAY
+from offhook.runs.states import FINAL
 from offhook.telephony.line import Line
 from offhook.telephony.media import Listener, Open
 from offhook.telephony.pipe import PipeEnd, pipe
@@ -24,6 +28,29 @@ log = structlog.get_logger(__name__)
 # From "dial" to the far phone's first ring, as networks take a moment to find it.
 SETUP_S: Final = 0.2
 STOP_S: Final = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecord:
+    """What the network writes down of a call before the phone rings. ``process``: who plays the phone."""
+
+    call_id: str
+    run_id: int
+    organization_id: int
+    to_number: str
+    process: str
+    status: str = "initiated"
+    is_over: bool = False
+
+
+class CallLog(Protocol):
+    """The network's own book of calls; OSError when it cannot be written or read."""
+
+    async def write(self, record: CallRecord) -> None: ...
+
+    async def end(self, call_id: str, status: str) -> None: ...
+
+    async def of_run(self, organization_id: int, run_id: int) -> CallRecord | None: ...
 
 
 class Exchange(Protocol):
@@ -56,6 +83,7 @@ class _Call:
     hang_up: Callable[[], None] | None = None
     task: asyncio.Task[None] | None = field(default=None)
     is_canceled: bool = False
+    status: str = "initiated"
 
     def cancel(self) -> None:
         """Once: a second cancellation would interrupt the report of the first, and leave a run that never ends."""
@@ -81,11 +109,14 @@ class _Handset:
 
 
 class SandboxNetwork:
-    """Implements ``ports.Dialer``. Lives on the running loop and uses no timer but ``asyncio.sleep``."""
+    """Implements ``ports.Dialer`` and ``ports.CallFinder``. Lives on the running loop and uses no timer but
+    ``asyncio.sleep``."""
 
-    def __init__(self, exchange: Exchange, voice: CallerVoice) -> None:
+    def __init__(self, exchange: Exchange, voice: CallerVoice, calls: CallLog) -> None:
         self._exchange = exchange
         self._voice = voice
+        self._log = calls
+        self._process = f"{socket.gethostname()[:32]}/{os.getpid()}/{secrets.token_hex(4)}"
         self._calls: dict[str, _Call] = {}
 
     async def dial(self, account: CarrierAccount, request: DialRequest) -> str:
@@ -98,9 +129,39 @@ class SandboxNetwork:
             raise CarrierFailed("carrier_misconfigured", message, retryable=False) from None
         await self._exchange.rings(request.run_id)
         call = _Call(f"SB{secrets.token_hex(16)}", account.organization_id, request, config)
+        record = CallRecord(
+            call.call_id, request.run_id, account.organization_id, request.to_number, self._process
+        )
+        try:
+            await self._log.write(record)
+        except OSError as error:
+            raise CarrierFailed(
+                "carrier_unreachable", f"The sandbox network is away: {error}.", retryable=True, is_fate_unknown=True
+            ) from None
         self._calls[call.call_id] = call
         call.task = asyncio.create_task(self._guarded(call), name=f"sandbox-call-{request.run_id}")
         return call.call_id
+
+    async def find(self, account: CarrierAccount, run_id: int) -> StatusUpdate | None:
+        """A call whose phone lived in a process that is gone has been cut off."""
+        try:
+            record = await self._log.of_run(account.organization_id, run_id)
+            if record is None:
+                return None
+            if not record.is_over and not self._has(record):
+                await self._log.end(record.call_id, "failed")
+                return StatusUpdate("failed", call_id=record.call_id, end_reason="line_lost")
+        except OSError as error:
+            raise CarrierFailed("carrier_unreachable", f"The sandbox network is away: {error}.", retryable=True) from None
+        here = self._calls.get(record.call_id)
+        return StatusUpdate(here.status if here else record.status, call_id=record.call_id)
+
+    def _has(self, record: CallRecord) -> bool:
+        """Whether the phone is still there: in this process, or in another that lives."""
+        if record.process == self._process:
+            return record.call_id in self._calls
+        host, pid, _ = record.process.split("/")
+        return host != self._process.split("/")[0] or is_running(int(pid))
 
     async def hang_up(self, account: CarrierAccount, call_id: str) -> None:
         call = self._calls.get(call_id)
@@ -139,6 +200,9 @@ class SandboxNetwork:
 
     async def _run(self, call: _Call) -> None:
         behaviour = call.config.behaviour_of(call.request.to_number)
+        if call.config.instant:
+            await self._run_instantly(call, behaviour)
+            return
         await asyncio.sleep(SETUP_S)
         await self._report(call, "ringing")
         if behaviour == "busy":
@@ -152,6 +216,14 @@ class SandboxNetwork:
             await self._report(call, "in_progress")
             await self._converse(call, behaviour)
             await self._report(call, "completed")
+
+    async def _run_instantly(self, call: _Call, behaviour: Behaviour) -> None:
+        if behaviour in {"busy", "no_answer"}:
+            await self._report(call, behaviour)
+            return
+        await self._report(call, "in_progress")
+        await asyncio.sleep(call.config.instant_call_s)
+        await self._report(call, "completed", outcome="voicemail" if behaviour == "voicemail" else None)
 
     async def _converse(self, call: _Call, behaviour: Behaviour) -> None:
         brief = await self._exchange.brief(call.organization_id, call.request.run_id)
@@ -191,6 +263,14 @@ class SandboxNetwork:
         if isinstance(done, Exception) and not isinstance(done, LineIsDead | TimeoutError):
             raise done
 
-    async def _report(self, call: _Call, status: str, *, end_reason: str | None = None) -> None:
-        update = StatusUpdate(status, call_id=call.call_id, end_reason=end_reason)
+    async def _report(
+        self, call: _Call, status: str, *, outcome: str | None = None, end_reason: str | None = None
+    ) -> None:
+        call.status = status
+        if status in FINAL:
+            try:
+                await self._log.end(call.call_id, status)
+            except OSError as error:
+                log.warning("sandbox_book_not_written", call_id=call.call_id, error=str(error))
+        update = StatusUpdate(status, call_id=call.call_id, outcome=outcome, end_reason=end_reason)
         await self._exchange.report(call.organization_id, call.request.run_id, update)

@@ -7,7 +7,9 @@ from offhook.kit.audio import MULAW_8K, Codec
 from offhook.kit.sockets import PushSocket
 from offhook.telephony.line import DropAudio, Order, PlayAudio, PlayMark
 from offhook.telephony.ports import Digit, MachineAnswered, MarkReached, Started, Stopped, WireError, WireEvent
+from offhook.voice.events import AGENT_SPEAKING, NODE_ENTERED, VoiceEvent
 
+CAPTIONED: Final = frozenset({AGENT_SPEAKING, NODE_ENTERED})
 _DIGITS: Final = frozenset("0123456789*#")
 
 
@@ -28,6 +30,7 @@ class SandboxWire:
 
     def __init__(self) -> None:
         self.codec: Codec = MULAW_8K
+        self._has_captions = False
 
     def decode(self, message: str | bytes) -> bytes | WireEvent | None:
         if isinstance(message, bytes):
@@ -36,6 +39,7 @@ class SandboxWire:
         match found.get("type"):
             case "start":
                 call_id = str(found.get("call_id", ""))
+                self._has_captions = found.get("captions") is True
                 return Started(stream_id=call_id, call_id=call_id)
             case "mark":
                 return MarkReached(str(found.get("name", "")))
@@ -55,6 +59,21 @@ class SandboxWire:
 
     def clear(self) -> bytes:
         return b'{"type":"clear"}'
+
+
+    def caption(self, event: VoiceEvent) -> bytes | None:
+        """What the agent does, for a simulated person at the other end of a socket who asked to read along."""
+        if not self._has_captions or event.type not in CAPTIONED:
+            return None
+        return json.dumps({"type": "event", "event": event.type, "at_s": event.at_s, "data": dict(event.data)}).encode()
+
+
+def read_caption(message: str) -> VoiceEvent | None:
+    """The event in a caption; None when the message is none."""
+    found = _object(message)
+    if found.get("type") != "event":
+        return None
+    return VoiceEvent(str(found.get("event")), float(found.get("at_s", 0)), found.get("data") or {})
 
 
 class PhoneWire:

@@ -1,0 +1,299 @@
+"""What the engine needs of the world. ``store`` implements it on PostgreSQL, the simulator in memory.
+
+A transaction has PostgreSQL's semantics at READ COMMITTED: reads see what was committed when they ran, a write waits for
+whoever has locked the row and then looks again, and what was not committed never happened. The engine never holds a
+transaction while it asks the carrier.
+"""
+
+from collections.abc import Coroutine, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final, Literal, Protocol
+
+from offhook.campaigns.rules.breaker import BreakerConfig
+from offhook.campaigns.rules.destinations import Destinations
+from offhook.campaigns.rules.hours import CallingHours
+from offhook.campaigns.rules.retry import RetryPolicy
+
+RESERVED: Final = "reserved"
+PLACING: Final = "placing"
+PLACED: Final = "placed"
+FINAL: Final = "final"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A campaign as the engine reads it."""
+
+    id: int
+    organization_id: int
+    workflow_id: int
+    max_concurrency: int
+    running_since: datetime | None
+    configuration_id: int | None = None
+    hours: CallingHours | None = None
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
+    breaker: BreakerConfig = field(default_factory=BreakerConfig)
+    destinations: Destinations = field(default_factory=Destinations)
+    voicemail: Mapping[str, Any] | None = None
+    spend_cap_cents: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """How a campaign's calls leave. ``token`` is the store's own; ``account`` names the token bucket."""
+
+    account: str
+    numbers: int | None
+    calls_per_second: float | None
+    token: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class NoRoute:
+    """Why no call of the campaign can be placed. ``is_fatal``: it will not heal by itself or by the user's hand."""
+
+    code: str
+    message: str
+    is_fatal: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A claimed contact: its row is locked until the transaction ends. ``because``: why it is called again."""
+
+    id: int
+    phone_number: str
+    variables: Mapping[str, Any]
+    dials: int
+    because: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Placing:
+    """An attempt whose ``placing`` is about to be committed. ``call`` is the store's own."""
+
+    attempt_id: int
+    contact_id: int
+    organization_id: int
+    run_id: int
+    may_dial_until: datetime
+    call: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Dial:
+    """An attempt that is not final, locked."""
+
+    id: int
+    organization_id: int
+    campaign_id: int
+    contact_id: int
+    run_id: int
+    number: int
+    state: str
+    dials: int
+    check_at: datetime
+    placed_at: datetime | None
+    may_dial_until: datetime
+    retry: RetryPolicy
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What became of an attempt's run; ``status`` None: it is not over. ``is_carried``: a live call carries it now."""
+
+    status: str | None
+    outcome: str | None = None
+    reason: str | None = None
+    cost_cents: int = 0
+    is_carried: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Silent:
+    """An attempt that has been silent for too long, or whose run ended unheard."""
+
+    attempt_id: int
+    organization_id: int
+    run_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What is left of a campaign: when the first pending contact is due (None: none pends), and open attempts."""
+
+    next_due: datetime | None
+    open_attempts: int
+
+
+class NotPlaced(Exception):
+    """The carrier surely did not take the call. ``code`` is stable."""
+
+    def __init__(self, code: str, *, is_retryable: bool) -> None:
+        super().__init__(code)
+        self.code = code
+        self.is_retryable = is_retryable
+
+
+class FateUnknown(Exception):
+    """The carrier may or may not have taken the call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """``is_known`` False: the carrier cannot say. ``status`` None: it surely never got the call."""
+
+    is_known: bool
+    status: str | None = None
+    outcome: str | None = None
+    reason: str | None = None
+
+
+Target = Literal["paused", "completed", "failed"]
+
+
+class Tx(Protocol):
+    """One open transaction."""
+
+    async def lock_slots(self, organization_id: int) -> None:
+        """Nobody else adds calls of this organisation until the end of the transaction."""
+        ...
+
+    async def running(self, organization_id: int) -> list[Plan]:
+        """Running campaigns, oldest first, locked: a pause waits for us and we for it."""
+        ...
+
+    async def room(self, organization_id: int) -> tuple[int, int]:
+        """``(limit, free)`` call slots of the organisation, every kind of call counted."""
+        ...
+
+    async def credit_refusal(self, organization_id: int) -> str | None:
+        """Why the organisation may not place calls now."""
+        ...
+
+    async def work(self, plan: Plan) -> Work: ...
+
+    async def route(self, plan: Plan) -> Route | NoRoute: ...
+
+    async def ended_since(self, campaign_id: int, since: datetime, limit: int) -> list[str]:
+        """Outcomes of the attempts that ended since then, newest first."""
+        ...
+
+    async def spent_cents(self, campaign_id: int) -> int: ...
+
+    async def claim(self, campaign_id: int, now: datetime, limit: int, but: Sequence[int]) -> list[Waiting]:
+        """Due contacts in order of being due, locked; those that somebody else has locked are skipped, and so are the
+        ids ``but``."""
+        ...
+
+    async def do_not_call(self, organization_id: int, numbers: Sequence[str]) -> set[str]: ...
+
+    async def take_tokens(
+        self, organization_id: int, account: str, wanted: int, per_second: float, now: datetime
+    ) -> tuple[int, datetime | None]:
+        """``(taken, when the next is there)`` of the account's bucket, which all workers share."""
+        ...
+
+    async def reserve(
+        self, plan: Plan, contacts: Sequence[Waiting], *, now: datetime, may_dial_until: datetime, check_at: datetime
+    ) -> list[int]:
+        """Attempts in state ``reserved``, in the order of ``contacts``, which become ``calling``."""
+        ...
+
+    async def place(
+        self, plan: Plan, route: Route, contacts: Sequence[Waiting], attempt_ids: Sequence[int], until: datetime
+    ) -> list[Placing]:
+        """Make the runs and move the attempts from ``reserved`` to ``placing`` by compare-and-swap."""
+        ...
+
+    async def finish(self, contact_id: int, source: str, outcome: str, reason: str | None, now: datetime) -> bool:
+        """Give a contact its final state by compare-and-swap from ``source`` (pending or calling)."""
+        ...
+
+    async def put_off(self, contact_id: int, due_at: datetime, hold: str) -> None:
+        """A pending contact is not due before then."""
+        ...
+
+    async def call_again(self, contact_id: int, due_at: datetime, because: str, *, was_dialled: bool) -> bool:
+        """From calling back to pending by compare-and-swap."""
+        ...
+
+    async def set_status(self, campaign_id: int, target: Target, reason: str | None, now: datetime) -> bool:
+        """Leave ``running`` by compare-and-swap; whoever is above hears of it after the commit."""
+        ...
+
+    async def dial_of_run(self, organization_id: int, run_id: int) -> Dial | None:
+        """The attempt of this run if it is not final, locked."""
+        ...
+
+    async def ending(self, organization_id: int, run_id: int) -> Ending | None:
+        """None when the run was deleted."""
+        ...
+
+    async def placed(self, attempt_id: int, organization_id: int, run_id: int, call_id: str, now: datetime) -> None:
+        """From placing to placed by compare-and-swap, and the carrier's id into the run, whatever it is by now."""
+        ...
+
+    async def end_run(self, organization_id: int, run_id: int, status: str, reason: str, now: datetime) -> None:
+        """Move the run to a final state unless it has one."""
+        ...
+
+    async def close(self, attempt_id: int, outcome: str, reason: str | None, cost_cents: int, now: datetime) -> bool:
+        """To final by compare-and-swap from any other state."""
+        ...
+
+    async def check_later(self, attempt_id: int, check_at: datetime) -> None: ...
+
+    async def has_running(self, organization_id: int) -> bool: ...
+
+    async def wake(self, organization_id: int, at: datetime | None) -> None:
+        """A dialling job for the organisation exists once this commits; now, or not before ``at``."""
+        ...
+
+    async def running_organizations(self) -> list[int]: ...
+
+    async def silent(self, now: datetime, limit: int) -> list[Silent]:
+        """Open attempts of any organisation whose ``check_at`` has passed, and those whose run is over, unlocked."""
+        ...
+
+
+class Store(Protocol):
+    def transaction(self) -> AbstractAsyncContextManager[Tx]: ...
+
+
+class Carrier(Protocol):
+    """The telephone side, with no transaction open."""
+
+    async def dial(self, placing: Placing) -> str:
+        """Ring the phone; the carrier's id of the call. NotPlaced or FateUnknown."""
+        ...
+
+    async def find(self, organization_id: int, run_id: int) -> Found: ...
+
+    async def hang_up(self, organization_id: int, run_id: int) -> None:
+        """Best effort: whatever rings there stops."""
+        ...
+
+    async def heard(self, organization_id: int, run_id: int, found: Found) -> None:
+        """Report what the carrier said when it was asked, as if it had called back."""
+        ...
+
+    async def ended(self, organization_id: int, run_id: int, status: str) -> None:
+        """Tell everybody that this run, which the engine ended, is over."""
+        ...
+
+
+class Time(Protocol):
+    def now(self) -> datetime:
+        """The wall clock, UTC; it may jump."""
+        ...
+
+    def monotonic(self) -> float:
+        """Seconds that only go forward."""
+        ...
+
+    async def together(self, work: Sequence[Coroutine[Any, Any, None]]) -> None:
+        """Run these side by side; return when all have ended."""
+        ...

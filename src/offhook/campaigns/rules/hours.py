@@ -1,0 +1,169 @@
+"""When may this number be called? Weekly slots in the campaign's zone and, if wished, in the callee's own.
+
+Where the clock is turned, the narrower reading wins: a slot begins at the later and ends at the earlier of the two
+instants that a repeated or skipped time may mean.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from functools import lru_cache
+from typing import Any, Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+DAY: Final = timedelta(days=1)
+# A weekly plan opens within a week, unless holidays cover it: after this we say that it never does.
+HORIZON_DAYS: Final = 400
+_MAX_HOPS: Final = 2000
+UNKNOWN_ZONE: Final = "unknown_zone"
+OUTSIDE_HOURS: Final = "outside_calling_hours"
+OUTSIDE_CALLEE_HOURS: Final = "outside_callee_hours"
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """``day`` 0 is Monday; minutes since local midnight. ``end`` at or before ``start`` is on the next day."""
+
+    day: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class CallingHours:
+    """``holidays`` are local dates on which nobody is called, also not in a slot that began the evening before."""
+
+    zone: str
+    slots: tuple[Slot, ...]
+    holidays: frozenset[date] = frozenset()
+    in_callee_zone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """``until``: when an open window closes, or when a closed one opens (None: never, as far as we can see)."""
+
+    is_open: bool
+    until: datetime | None
+    reason: str | None = None
+
+
+ALWAYS: Final = Window(True, None)
+
+
+def calling_hours(stored: Mapping[str, Any] | None) -> CallingHours | None:
+    """``campaigns.calling_hours`` as stored, which was checked when it was saved; None = any time."""
+    if stored is None:
+        return None
+    return CallingHours(
+        zone=stored["timezone"],
+        slots=tuple(Slot(DAYS.index(s["day"]), _minutes(s["start"]), _minutes(s["end"])) for s in stored["slots"]),
+        holidays=frozenset(date.fromisoformat(day) for day in stored.get("holidays") or ()),
+        in_callee_zone=bool(stored.get("in_callee_zone")),
+    )
+
+
+def is_zone(name: str) -> bool:
+    """Whether this is an IANA zone that can be computed with."""
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return False
+    return bool(name)
+
+
+def window(hours: CallingHours | None, now: datetime, callee_zones: Sequence[str] = ()) -> Window:
+    """Whether a call may be placed at ``now`` (aware), and until when. ``callee_zones``: every zone where the number may
+    be; with ``in_callee_zone`` it must be open in all of them, and none known is closed."""
+    if hours is None:
+        return ALWAYS
+    if hours.in_callee_zone and not callee_zones:
+        return Window(False, None, UNKNOWN_ZONE)
+    zones = [hours.zone, *(callee_zones if hours.in_callee_zone else ())]
+    if not all(is_zone(zone) for zone in zones):
+        return Window(False, None, UNKNOWN_ZONE)
+    found = [_in_zone(hours, now, zone) for zone in zones]
+    if all(one.is_open for one in found):
+        return Window(True, min((one.until for one in found if one.until is not None), default=None))
+    reason = OUTSIDE_HOURS if not found[0].is_open else OUTSIDE_CALLEE_HOURS
+    return Window(False, _next_common(hours, now, zones), reason)
+
+
+def _next_common(hours: CallingHours, now: datetime, zones: Sequence[str]) -> datetime | None:
+    at = now
+    for _ in range(_MAX_HOPS):
+        closed = [one for one in (_in_zone(hours, at, zone) for zone in zones) if not one.is_open]
+        if not closed:
+            return at
+        opens = [one.until for one in closed]
+        if None in opens:
+            return None
+        at = max(one for one in opens if one is not None)
+        if at - now > timedelta(days=HORIZON_DAYS):
+            return None
+    return None
+
+
+def _in_zone(hours: CallingHours, now: datetime, zone: str) -> Window:
+    today = now.astimezone(ZoneInfo(zone)).date()
+    until = None
+    for ahead in range(-1, HORIZON_DAYS):
+        for start, end in _day(hours, zone, today + ahead * DAY):
+            if until is not None and start > until:
+                return Window(True, until)
+            if start <= (until or now) < end:
+                until = end
+            elif until is None and start > now:
+                return Window(False, start)
+        if until is not None and ahead > 8:
+            return Window(True, until)  # a plan without a gap
+    return Window(until is not None, until)
+
+
+@lru_cache(maxsize=4096)
+def _day(hours: CallingHours, zone: str, day: date) -> tuple[tuple[datetime, datetime], ...]:
+    """The open spans of one local date in UTC, merged and in order."""
+    if day in hours.holidays:
+        return ()
+    spans = []
+    for start, end in _pieces(hours.slots, day.weekday()):
+        opens, closes = max(_instants(day, start, zone)), min(_instants(day, end, zone))
+        if opens < closes:
+            spans.append((opens, closes))
+    return tuple(_merged(spans))
+
+
+def _pieces(slots: Iterable[Slot], weekday: int) -> Iterator[tuple[int, int]]:
+    """Minutes of this weekday that are open; a slot that crosses midnight is two pieces."""
+    for slot in slots:
+        crosses = slot.end <= slot.start
+        if slot.day == weekday:
+            yield slot.start, 24 * 60 if crosses else slot.end
+        if crosses and (slot.day + 1) % 7 == weekday and slot.end > 0:
+            yield 0, slot.end
+
+
+def _instants(day: date, minutes: int, zone: str) -> tuple[datetime, datetime]:
+    on, minutes = (day + DAY, 0) if minutes == 24 * 60 else (day, minutes)
+    local = datetime.combine(on, time(minutes // 60, minutes % 60), ZoneInfo(zone))
+    return local.replace(fold=0).astimezone(UTC), local.replace(fold=1).astimezone(UTC)
+
+
+def _merged(spans: list[tuple[datetime, datetime]]) -> Iterator[tuple[datetime, datetime]]:
+    spans.sort()
+    current: tuple[datetime, datetime] | None = None
+    for start, end in spans:
+        if current is None or start > current[1]:
+            if current is not None:
+                yield current
+            current = (start, end)
+        else:
+            current = (current[0], max(current[1], end))
+    if current is not None:
+        yield current
+
+
+def _minutes(text: str) -> int:
+    hour, _, minute = text.partition(":")
+    return int(hour) * 60 + int(minute)

@@ -1,0 +1,25 @@
+"""What the end of a run means for the contact that was called."""
+
+from typing import Final
+
+ANSWERED: Final = "answered"
+DO_NOT_CALL: Final = "do_not_call"
+CANCELED: Final = "canceled"
+FAILED: Final = "failed"
+OUTCOMES: Final = (
+    "answered", "no_answer", "busy", "voicemail", "failed", "canceled", "do_not_call", "invalid_number",
+)  # fmt: skip
+# A redial does not call those again whom the campaign has reached, nor those who may not be called.
+REDIALABLE: Final = frozenset({"no_answer", "busy", "voicemail", "failed", "canceled"})
+
+_BY_OUTCOME: Final = {"answered": ANSWERED, "transferred": ANSWERED, "voicemail": "voicemail"}
+_BY_STATUS: Final = {"busy": "busy", "no_answer": "no_answer", "canceled": CANCELED}
+
+
+def of_run(status: str, outcome: str | None) -> str:
+    """``status`` and ``outcome`` of a run that is over. Somebody who talked with us was reached, however it broke off."""
+    if outcome in _BY_OUTCOME:
+        return _BY_OUTCOME[outcome]
+    if status in _BY_STATUS:
+        return _BY_STATUS[status]
+    return outcome if status == "completed" and outcome in OUTCOMES else FAILED

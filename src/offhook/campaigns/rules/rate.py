@@ -1,0 +1,33 @@
+"""The dial rate of a carrier account: a token bucket whose state is one row, so that it holds across workers."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """``tokens`` at the time ``at``."""
+
+    tokens: float
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """``taken`` calls may start; when that is fewer than wished, ``next_at`` is when the next may."""
+
+    taken: int
+    bucket: Bucket
+    next_at: datetime | None
+
+
+def take(bucket: Bucket | None, wanted: int, *, per_second: float, burst: int, now: datetime) -> Grant:
+    """Take up to ``wanted`` tokens. A clock that was set back neither adds nor takes tokens."""
+    tokens = float(burst)
+    if bucket is not None:
+        elapsed_s = max(0.0, (now - bucket.at).total_seconds())
+        tokens = min(float(burst), bucket.tokens + elapsed_s * per_second)
+    taken = max(0, min(wanted, int(tokens + 1e-9)))
+    left = tokens - taken
+    next_at = None if taken >= wanted else now + timedelta(seconds=max(0.0, 1 - left) / per_second)
+    return Grant(taken, Bucket(left, now), next_at)

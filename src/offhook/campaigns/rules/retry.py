@@ -1,0 +1,50 @@
+"""Is a contact that was not reached called again, and when?"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+MAX_DELAY: Final = timedelta(days=7)
+# Nobody was rung: the carrier was away, or surely never got the call.
+NOT_PLACED: Final = "not_placed"
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """``delays`` replaces ``delay_s`` for an outcome; each further retry waits ``backoff_factor`` times longer."""
+
+    is_enabled: bool = True
+    max_retries: int = 2
+    delay_s: float = 300
+    backoff_factor: float = 1.0
+    outcomes: frozenset[str] = frozenset({"busy", "no_answer", "voicemail"})
+    delays: Mapping[str, float] = field(default_factory=dict)
+
+
+def retry_policy(stored: Mapping[str, Any]) -> RetryPolicy:
+    """``campaigns.retry_config`` as stored; what it does not name has the default of the decisions."""
+    wanted = {
+        outcome for outcome in ("busy", "no_answer", "voicemail") if stored.get(f"retry_on_{outcome}", True) is True
+    }
+    return RetryPolicy(
+        is_enabled=bool(stored.get("enabled", True)),
+        max_retries=int(stored.get("max_retries", 2)),
+        delay_s=float(stored.get("retry_delay_seconds", 300)),
+        backoff_factor=float(stored.get("backoff_factor", 1.0)),
+        outcomes=frozenset(wanted),
+        delays={str(name): float(seconds) for name, seconds in (stored.get("delays") or {}).items()},
+    )
+
+
+def retry_at(policy: RetryPolicy, outcome: str, dials: int, now: datetime) -> datetime | None:
+    """When to dial again after ``dials`` dials, the last of which ended in ``outcome``; None when that was the last.
+
+    :data:`NOT_PLACED` is tried again like any wished outcome: it says nothing about the callee.
+    """
+    if not policy.is_enabled or dials > policy.max_retries:
+        return None
+    if outcome != NOT_PLACED and outcome not in policy.outcomes:
+        return None
+    delay_s = policy.delays.get(outcome, policy.delay_s) * policy.backoff_factor ** max(0, dials - 1)
+    return now + min(timedelta(seconds=min(delay_s, MAX_DELAY.total_seconds())), MAX_DELAY)

@@ -1,0 +1,31 @@
+"""How many calls may be added, and which campaign gets them: free slots shared so that nobody waits behind a bigger one."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """One campaign that wants to dial: calls it has, calls it may have, and how many more it could use now."""
+
+    campaign_id: int
+    live: int
+    cap: int
+    wanted: int
+
+
+def effective_cap(requested: int, organization_limit: int, numbers: int | None) -> int:
+    """Concurrency = campaign ∧ organisation ∧ numbers (None: the carrier's numbers do not limit)."""
+    return max(0, min(requested, organization_limit, numbers if numbers is not None else requested))
+
+
+def shares(free: int, demands: Sequence[Demand]) -> Mapping[int, int]:
+    """Give the organisation's free slots one by one to the campaign that has the fewest calls; ties to the older."""
+    given = {demand.campaign_id: 0 for demand in demands}
+    for _ in range(max(0, free)):
+        open_ones = [d for d in demands if given[d.campaign_id] < min(d.wanted, d.cap - d.live)]
+        if not open_ones:
+            break
+        neediest = min(open_ones, key=lambda d: (d.live + given[d.campaign_id], d.campaign_id))
+        given[neediest.campaign_id] += 1
+    return given

@@ -1,0 +1,144 @@
+"""How an attempt ends, once, and what that means for its contact: done, or called again."""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from offhook.campaigns.ports import PLACING, Carrier, Dial, Ending, Found, Store, Time, Tx
+from offhook.campaigns.rules.outcomes import FAILED, of_run
+from offhook.campaigns.rules.retry import NOT_PLACED, retry_at
+
+# Reasons of attempts that rang no phone, so that the contact is called as if they had not been.
+NEVER_DIALLED: Final = "not_dialled"
+NEVER_REACHED: Final = "never_reached_carrier"
+# A dial whose fate nobody knows: the phone may have rung.
+FATE_UNKNOWN: Final = "fate_unknown"
+CARRIER_SILENT: Final = "carrier_silent"
+# A contact that our own crashes kept from being dialled this often is given up, with the reason.
+MAX_FREE_TRIES: Final = 10
+# A live call is looked after by its run; this is only how often we look again.
+LOOK_AGAIN: Final = timedelta(seconds=60)
+
+
+class Settling:
+    """Every method is idempotent: of two who bring the same news, one changes the attempt."""
+
+    def __init__(self, store: Store, carrier: Carrier, time: Time) -> None:
+        self._store = store
+        self._carrier = carrier
+        self._time = time
+
+    async def run_ended(self, organization_id: int, run_id: int) -> None:
+        """A call of the organisation is over, one of a campaign or not: its slot is free, so the next one is dialled."""
+        async with self._store.transaction() as tx:
+            dial = await tx.dial_of_run(organization_id, run_id)
+            if dial is None:
+                if await tx.has_running(organization_id):
+                    await tx.wake(organization_id, None)
+                return
+            ending = await tx.ending(organization_id, run_id)
+            if ending is None or ending.status is not None:
+                await self._conclude(tx, dial, ending or Ending("failed", reason="run_deleted"))
+
+    async def not_dialled(self, organization_id: int, run_id: int, reason: str) -> None:
+        """The phone surely did not ring: the contact is due again, at once and without losing a retry."""
+        now = self._time.now()
+        async with self._store.transaction() as tx:
+            dial = await tx.dial_of_run(organization_id, run_id)
+            if dial is None:
+                return
+            if not await tx.close(dial.id, "canceled", reason, 0, now):
+                return
+            if dial.number >= MAX_FREE_TRIES:
+                await tx.finish(dial.contact_id, "calling", FAILED, reason, now)
+            else:
+                await tx.call_again(dial.contact_id, now, reason, was_dialled=False)
+            await tx.end_run(organization_id, run_id, "canceled", reason, now)
+            await tx.wake(organization_id, None)
+        await self._carrier.ended(organization_id, run_id, "canceled")
+
+    async def refused(self, organization_id: int, run_id: int, code: str, *, is_retryable: bool) -> None:
+        """The carrier said no."""
+        now = self._time.now()
+        async with self._store.transaction() as tx:
+            dial = await tx.dial_of_run(organization_id, run_id)
+            if dial is None:
+                return
+            again = retry_at(dial.retry, NOT_PLACED, dial.dials, now) if is_retryable else None
+            await self._close(tx, dial, Ending("failed", FAILED, code), FAILED, again, now)
+            await tx.end_run(organization_id, run_id, "failed", code, now)
+            await tx.wake(organization_id, None)
+        await self._carrier.ended(organization_id, run_id, "failed")
+
+    async def look_into(self, organization_id: int, run_id: int) -> None:
+        """The carrier has said nothing for longer than a phone rings. Ask it; never dial before it is known."""
+        async with self._store.transaction() as tx:
+            dial = await self._still_silent(tx, organization_id, run_id)
+        if dial is None:
+            return
+        found = await self._carrier.find(organization_id, run_id)
+        if found.is_known and found.status is not None:
+            await self._carrier.heard(organization_id, run_id, found)
+            await self._look_again(organization_id, run_id)
+        elif found.is_known and dial.state == PLACING:
+            await self.not_dialled(organization_id, run_id, NEVER_REACHED)
+        else:
+            await self._give_up(organization_id, run_id)
+
+    async def _still_silent(self, tx: Tx, organization_id: int, run_id: int) -> Dial | None:
+        """The attempt, when there is something to look into; what can be settled without asking is settled."""
+        now = self._time.now()
+        dial = await tx.dial_of_run(organization_id, run_id)
+        if dial is None:
+            return None
+        ending = await tx.ending(organization_id, run_id)
+        if ending is None or ending.status is not None:
+            await self._conclude(tx, dial, ending or Ending("failed", reason="run_deleted"))
+            return None
+        if dial.check_at > now or now < dial.may_dial_until:
+            return None
+        if ending.is_carried:
+            await tx.check_later(dial.id, now + LOOK_AGAIN)
+            return None
+        return dial
+
+    async def _look_again(self, organization_id: int, run_id: int) -> None:
+        async with self._store.transaction() as tx:
+            dial = await tx.dial_of_run(organization_id, run_id)
+            if dial is not None:
+                await tx.check_later(dial.id, self._time.now() + LOOK_AGAIN)
+
+    async def _give_up(self, organization_id: int, run_id: int) -> None:
+        """Longer than phones ring, no media and no word. Who may have rung is not called again blindly."""
+        await self._carrier.hang_up(organization_id, run_id)
+        async with self._store.transaction() as tx:
+            dial = await self._still_silent(tx, organization_id, run_id)
+            if dial is None:
+                return
+            now = self._time.now()
+            # A placed call that nobody answered within its ringing time was not answered.
+            was_placed = dial.state != PLACING
+            status, reason = ("no_answer", CARRIER_SILENT) if was_placed else ("failed", FATE_UNKNOWN)
+            await tx.end_run(organization_id, run_id, status, reason, now)
+            await self._conclude(tx, dial, Ending(status, status, reason))
+        await self._carrier.ended(organization_id, run_id, status)
+
+    async def _conclude(self, tx: Tx, dial: Dial, ending: Ending) -> None:
+        now = self._time.now()
+        outcome = of_run(ending.status or "failed", ending.outcome)
+        again = retry_at(dial.retry, outcome, dial.dials, now)
+        await self._close(tx, dial, ending, outcome, again, now)
+        await tx.wake(dial.organization_id, None)
+
+    async def _close(
+        self, tx: Tx, dial: Dial, ending: Ending, outcome: str, again: datetime | None, now: datetime
+    ) -> None:
+        if not await tx.close(dial.id, outcome, ending.reason, ending.cost_cents, now):
+            return
+        if again is None:
+            await tx.finish(dial.contact_id, "calling", outcome, ending.reason, now)
+        else:
+            because = outcome if ending.reason in {None, outcome} else f"{outcome}: {ending.reason}"
+            await tx.call_again(dial.contact_id, again, because, was_dialled=True)
+
+
+__all__ = ["FATE_UNKNOWN", "NEVER_DIALLED", "NEVER_REACHED", "Found", "Settling"]

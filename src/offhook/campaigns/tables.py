@@ -1,0 +1,136 @@
+"""Campaigns, their contacts (the truth) and every dial of a contact. There are no counters that could drift."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import BigInteger, ForeignKey, Index, SmallInteger, String, func, text
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from offhook.kit.db import Base
+
+
+class Campaign(Base):
+    """``status``: draft, running, paused, completed, failed. ``failure_reason`` also says why a campaign paused itself.
+
+    JSON columns hold what the rules of the same name read: ``calling_hours`` (None = any time), ``retry_config``,
+    ``circuit_breaker``, ``destinations``, ``voicemail``. ``columns`` are the CSV's, in its order.
+    """
+
+    __tablename__ = "campaigns"
+    __table_args__ = (
+        Index("ix_campaigns_org", "organization_id", "id"),
+        # What a worker looks at: the few that run.
+        Index("ix_campaigns_running", "organization_id", "id", postgresql_where=text("status = 'running'")),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"))
+    workflow_id: Mapped[int] = mapped_column(ForeignKey("workflows.id", ondelete="CASCADE"), index=True)
+    parent_campaign_id: Mapped[int | None] = mapped_column(ForeignKey("campaigns.id", ondelete="SET NULL"))
+    name: Mapped[str] = mapped_column(String(200))
+    status: Mapped[str] = mapped_column(String(16), server_default="draft")
+    failure_reason: Mapped[str | None] = mapped_column(String(500))
+    max_concurrency: Mapped[int]
+    telephony_configuration_id: Mapped[int | None]
+    contacts_file_key: Mapped[str | None] = mapped_column(String(300))
+    columns: Mapped[list[Any]] = mapped_column(server_default=text("'[]'::jsonb"))
+    calling_hours: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    retry_config: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'::jsonb"))
+    circuit_breaker: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    destinations: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    voicemail: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    spend_cap_cents: Mapped[int | None]
+    created_by: Mapped[int | None]
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    started_at: Mapped[datetime | None]
+    # The last start or resume: the circuit breaker looks no further back.
+    running_since: Mapped[datetime | None]
+    completed_at: Mapped[datetime | None]
+
+
+class Contact(Base):
+    """``state``: pending (may be dialled from ``due_at`` on), calling (one attempt is not final), done (``outcome``).
+
+    ``dials`` is how often the carrier was asked, written with the attempt; ``hold`` is what put ``due_at`` off.
+    """
+
+    __tablename__ = "campaign_contacts"
+    __table_args__ = (
+        # Dialling takes the first due ones: its cost does not grow with the list.
+        Index("ix_campaign_contacts_due", "campaign_id", "due_at", "id", postgresql_where=text("state = 'pending'")),
+        # Progress is one index-only count.
+        Index("ix_campaign_contacts_progress", "campaign_id", "state", "outcome", "dials"),
+        Index("uq_campaign_contacts_number", "campaign_id", "phone_number", unique=True),
+        Index("ix_campaign_contacts_row", "campaign_id", "row_number"),
+    )
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    campaign_id: Mapped[int] = mapped_column(ForeignKey("campaigns.id", ondelete="CASCADE"))
+    organization_id: Mapped[int]
+    row_number: Mapped[int]
+    phone_number: Mapped[str] = mapped_column(String(32))
+    variables: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'::jsonb"))
+    state: Mapped[str] = mapped_column(String(16), server_default="pending")
+    outcome: Mapped[str | None] = mapped_column(String(16))
+    reason: Mapped[str | None] = mapped_column(String(64))
+    dials: Mapped[int] = mapped_column(SmallInteger, server_default=text("0"))
+    due_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    hold: Mapped[str | None] = mapped_column(String(64))
+    done_at: Mapped[datetime | None]
+
+
+class Attempt(Base):
+    """One dial of a contact. ``state``: reserved → placing (committed before the carrier is asked) → placed → final.
+
+    ``because`` says why a contact is dialled again: the outcome and reason of the attempt before. ``check_at``: when the
+    carrier's silence is looked into. ``may_dial_until``: after it this dial may not begin any more.
+    """
+
+    __tablename__ = "campaign_attempts"
+    __table_args__ = (
+        # Never two live dials to one contact, whatever the code does.
+        Index(
+            "uq_campaign_attempts_live", "contact_id", unique=True, postgresql_where=text("state <> 'final'")
+        ),
+        Index("uq_campaign_attempts_number", "contact_id", "number", unique=True),
+        Index("uq_campaign_attempts_run", "run_id", unique=True),
+        Index(
+            "ix_campaign_attempts_open", "organization_id", "campaign_id", "check_at",
+            postgresql_where=text("state <> 'final'"),
+        ),
+        # The circuit breaker reads the latest few.
+        Index("ix_campaign_attempts_ended", "campaign_id", "ended_at", postgresql_include=["outcome"]),
+        Index(
+            "ix_campaign_attempts_cost", "campaign_id", postgresql_include=["cost_cents"],
+            postgresql_where=text("cost_cents > 0"),
+        ),
+    )  # fmt: skip
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    organization_id: Mapped[int]
+    campaign_id: Mapped[int] = mapped_column(ForeignKey("campaigns.id", ondelete="CASCADE"))
+    contact_id: Mapped[int] = mapped_column(ForeignKey("campaign_contacts.id", ondelete="CASCADE"))
+    number: Mapped[int] = mapped_column(SmallInteger)
+    state: Mapped[str] = mapped_column(String(16))
+    because: Mapped[str | None] = mapped_column(String(100))
+    run_id: Mapped[int | None] = mapped_column(ForeignKey("runs.id", ondelete="SET NULL"))
+    outcome: Mapped[str | None] = mapped_column(String(16))
+    reason: Mapped[str | None] = mapped_column(String(64))
+    cost_cents: Mapped[int] = mapped_column(server_default=text("0"))
+    reserved_at: Mapped[datetime]
+    may_dial_until: Mapped[datetime]
+    check_at: Mapped[datetime]
+    placed_at: Mapped[datetime | None]
+    ended_at: Mapped[datetime | None]
+
+
+class DialBucket(Base):
+    """The token bucket of one carrier account (``rules.rate``)."""
+
+    __tablename__ = "campaign_dial_buckets"
+
+    organization_id: Mapped[int] = mapped_column(primary_key=True)
+    account: Mapped[str] = mapped_column(String(64), primary_key=True)
+    tokens: Mapped[float]
+    at: Mapped[datetime]
