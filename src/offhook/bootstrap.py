@@ -4,6 +4,7 @@ from functools import partial
 
 from sqlalchemy import MetaData
 
+import offhook.campaigns.tables
 import offhook.jobs.tables
 import offhook.models.prices.tables
 import offhook.orgs.tables
@@ -12,7 +13,7 @@ import offhook.telephony.tables
 import offhook.tools.tables
 import offhook.usage.tables
 import offhook.workflows.tables
-from offhook import browser, chat, models, orgs, runs, telephony, tools, usage, workflows
+from offhook import browser, campaigns, chat, models, orgs, runs, telephony, tools, usage, workflows
 from offhook.jobs.queue import prune
 from offhook.jobs.registry import JobRegistry
 from offhook.kit.db import Base, Database
@@ -22,7 +23,7 @@ from offhook.root import Root, remember_settings
 from offhook.settings import Settings, SettingsError
 
 # Lower domains first: an upper one may ask the root for their services.
-DOMAINS = (orgs, tools, usage, workflows, models, runs, telephony, browser, chat)
+DOMAINS = (orgs, tools, usage, workflows, models, runs, telephony, browser, chat, campaigns)
 
 # Foreign keys between domains are strings: every table must be known before one is used.
 TABLES = (
@@ -34,6 +35,7 @@ TABLES = (
     offhook.runs.tables,
     offhook.telephony.tables,
     offhook.tools.tables,
+    offhook.campaigns.tables,
 )
 METADATA: MetaData = Base.metadata
 

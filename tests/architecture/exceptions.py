@@ -28,7 +28,10 @@ WITHOUT_ORGANIZATION: Exceptions = {
     "src/offhook/orgs/repository.py::delete_ended": ("2026-11-21", "cleans up for the whole installation"),
     "src/offhook/workflows/repository.py::active_trigger": ("2026-11-21", "a public address is all its caller knows"),
     "src/offhook/workflows/repository.py::touch": ("2026-11-21", "takes a row that was read with its organisation"),
-    "src/offhook/telephony/repository.py::end_sandbox_call": ("2026-11-21", "the network's own book, by its own call id"),
+    "src/offhook/telephony/repository.py::end_sandbox_call": (
+        "2026-11-21",
+        "the network's own book, by its own call id",
+    ),
     "src/offhook/runs/repository.py::run_of_claimed_token": ("2026-11-21", "a media token is all its caller knows"),
     "src/offhook/runs/repository.py::run_of_signed_link": ("2026-11-21", "a signed link is all its caller knows"),
 }

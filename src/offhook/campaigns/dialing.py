@@ -20,8 +20,8 @@ from offhook.campaigns.ports import (
     Waiting,
 )
 from offhook.campaigns.rules.breaker import trips
-from offhook.campaigns.rules.destinations import Destination, check
 from offhook.campaigns.rules.destinations import INVALID as INVALID_NUMBER
+from offhook.campaigns.rules.destinations import Destination, check
 from offhook.campaigns.rules.hours import Window, window
 from offhook.campaigns.rules.outcomes import DO_NOT_CALL, FAILED
 from offhook.campaigns.rules.slots import Demand, effective_cap, shares
@@ -67,9 +67,7 @@ class Reserved:
 class Dialing:
     """``patience_s``: how long a carrier's silence about a dial is waited out; longer than a phone may ring."""
 
-    def __init__(
-        self, store: Store, carrier: Carrier, time: Time, settling: Settling, *, patience_s: float
-    ) -> None:
+    def __init__(self, store: Store, carrier: Carrier, time: Time, settling: Settling, *, patience_s: float) -> None:
         self._store = store
         self._carrier = carrier
         self._time = time
@@ -139,7 +137,9 @@ class Dialing:
             return Hold("paused")
         route = await tx.route(plan)
         if isinstance(route, NoRoute):
-            await tx.set_status(plan.id, "failed" if route.is_fatal else "paused", f"{route.code}: {route.message}", now)
+            await tx.set_status(
+                plan.id, "failed" if route.is_fatal else "paused", f"{route.code}: {route.message}", now
+            )
             return Hold(route.code)
         cap = effective_cap(plan.max_concurrency, limit, route.numbers)
         if work.open_attempts >= cap:
@@ -154,7 +154,7 @@ class Dialing:
             why = trips(plan.breaker, await tx.ended_since(plan.id, since, BREAKER_LOOKS))
             if why is not None:
                 return f"circuit_breaker: {why}"
-        if plan.spend_cap_cents is not None and await tx.spent_cents(plan.id) >= plan.spend_cap_cents:
+        if plan.spend_cap_cents is not None and await tx.spent_cents(plan) >= plan.spend_cap_cents:
             return "spend_cap: the campaign has cost as much as it may."
         return None
 
@@ -172,9 +172,7 @@ class Dialing:
             return [], again_at
         until = now + timedelta(seconds=FENCE_S)
         until = min(until, closes_at) if closes_at is not None else until
-        attempt_ids = await tx.reserve(
-            plan, chosen, now=now, may_dial_until=until, check_at=now + self._patience
-        )
+        attempt_ids = await tx.reserve(plan, chosen, now=now, may_dial_until=until, check_at=now + self._patience)
         return await tx.place(plan, one.route, chosen, attempt_ids, until), again_at
 
     async def _choose(
@@ -206,9 +204,7 @@ class Dialing:
                 return chosen, closes_at, False
         return chosen, closes_at, len(chosen) < wanted
 
-    async def _refused(
-        self, tx: Tx, contact: Waiting, found: Destination, listed: set[str], now: datetime
-    ) -> bool:
+    async def _refused(self, tx: Tx, contact: Waiting, found: Destination, listed: set[str], now: datetime) -> bool:
         if found.refusal == INVALID_NUMBER:
             return await tx.finish(contact.id, "pending", INVALID_NUMBER, INVALID_NUMBER, now)
         if found.refusal is not None:
@@ -240,9 +236,7 @@ class Dialing:
             log.warning("campaign_call_fate_unknown", run_id=placing.run_id, attempt_id=placing.attempt_id)
             return
         async with self._store.transaction() as tx:
-            await tx.placed(
-                placing.attempt_id, placing.organization_id, placing.run_id, call_id, self._time.now()
-            )
+            await tx.placed(placing.attempt_id, placing.organization_id, placing.run_id, call_id, self._time.now())
 
 
 def _own(plan: Plan, now: datetime) -> Window:

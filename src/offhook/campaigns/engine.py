@@ -32,6 +32,7 @@ class Engine:
         """The job ``campaign.tick``: what a dead process left, and what nobody was woken for."""
         async with self._store.transaction() as tx:
             silent = await tx.silent(self._time.now(), SILENT_BATCH)
+            await tx.cancel_leftovers(self._time.now())
         for one in silent:
             await self.settling.look_into(one.organization_id, one.run_id)
         async with self._store.transaction() as tx:

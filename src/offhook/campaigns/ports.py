@@ -95,8 +95,8 @@ class Dial:
     state: str
     dials: int
     check_at: datetime
-    placed_at: datetime | None
     may_dial_until: datetime
+    campaign_status: str
     retry: RetryPolicy
 
 
@@ -107,7 +107,6 @@ class Ending:
     status: str | None
     outcome: str | None = None
     reason: str | None = None
-    cost_cents: int = 0
     is_carried: bool = False
 
 
@@ -181,7 +180,7 @@ class Tx(Protocol):
         """Outcomes of the attempts that ended since then, newest first."""
         ...
 
-    async def spent_cents(self, campaign_id: int) -> int: ...
+    async def spent_cents(self, plan: Plan) -> int: ...
 
     async def claim(self, campaign_id: int, now: datetime, limit: int, but: Sequence[int]) -> list[Waiting]:
         """Due contacts in order of being due, locked; those that somebody else has locked are skipped, and so are the
@@ -221,7 +220,8 @@ class Tx(Protocol):
         ...
 
     async def set_status(self, campaign_id: int, target: Target, reason: str | None, now: datetime) -> bool:
-        """Leave ``running`` by compare-and-swap; whoever is above hears of it after the commit."""
+        """Leave ``running`` by compare-and-swap; whoever is above hears of it after the commit. The pending contacts of a
+        failed campaign end as canceled."""
         ...
 
     async def dial_of_run(self, organization_id: int, run_id: int) -> Dial | None:
@@ -240,7 +240,7 @@ class Tx(Protocol):
         """Move the run to a final state unless it has one."""
         ...
 
-    async def close(self, attempt_id: int, outcome: str, reason: str | None, cost_cents: int, now: datetime) -> bool:
+    async def close(self, attempt_id: int, outcome: str, reason: str | None, now: datetime) -> bool:
         """To final by compare-and-swap from any other state."""
         ...
 
@@ -250,6 +250,10 @@ class Tx(Protocol):
 
     async def wake(self, organization_id: int, at: datetime | None) -> None:
         """A dialling job for the organisation exists once this commits; now, or not before ``at``."""
+        ...
+
+    async def cancel_leftovers(self, now: datetime) -> None:
+        """Contacts that became pending while their campaign failed end as canceled."""
         ...
 
     async def running_organizations(self) -> list[int]: ...

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from offhook.campaigns.ports import PLACING, Carrier, Dial, Ending, Found, Store, Time, Tx
-from offhook.campaigns.rules.outcomes import FAILED, of_run
+from offhook.campaigns.rules.outcomes import CANCELED, FAILED, of_run
 from offhook.campaigns.rules.retry import NOT_PLACED, retry_at
 
 # Reasons of attempts that rang no phone, so that the contact is called as if they had not been.
@@ -46,10 +46,12 @@ class Settling:
             dial = await tx.dial_of_run(organization_id, run_id)
             if dial is None:
                 return
-            if not await tx.close(dial.id, "canceled", reason, 0, now):
+            if not await tx.close(dial.id, "canceled", reason, now):
                 return
             if dial.number >= MAX_FREE_TRIES:
                 await tx.finish(dial.contact_id, "calling", FAILED, reason, now)
+            elif dial.campaign_status == FAILED:
+                await tx.finish(dial.contact_id, "calling", CANCELED, reason, now)
             else:
                 await tx.call_again(dial.contact_id, now, reason, was_dialled=False)
             await tx.end_run(organization_id, run_id, "canceled", reason, now)
@@ -132,9 +134,9 @@ class Settling:
     async def _close(
         self, tx: Tx, dial: Dial, ending: Ending, outcome: str, again: datetime | None, now: datetime
     ) -> None:
-        if not await tx.close(dial.id, outcome, ending.reason, ending.cost_cents, now):
+        if not await tx.close(dial.id, outcome, ending.reason, now):
             return
-        if again is None:
+        if again is None or dial.campaign_status == FAILED:
             await tx.finish(dial.contact_id, "calling", outcome, ending.reason, now)
         else:
             because = outcome if ending.reason in {None, outcome} else f"{outcome}: {ending.reason}"

@@ -1,24 +1,20 @@
 """The engine's store on PostgreSQL. Each statement touches a bounded number of rows, however long the list is."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from math import ceil
 from typing import Any, Final
 
-from sqlalchemy import Row, TextClause, bindparam, text
-from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy import Row, TextClause, text
 from sqlalchemy.ext.asyncio import AsyncSession
-from sqlalchemy.types import BigInteger, Text
 
 from offhook import jobs
+from offhook.campaigns import repository
+from offhook.campaigns import statements as sql
 from offhook.campaigns.events import CampaignStatusChanged
 from offhook.campaigns.ports import (
-    FINAL,
-    PLACED,
-    PLACING,
-    RESERVED,
     Dial,
     Ending,
     NoRoute,
@@ -40,112 +36,20 @@ from offhook.errors import DomainError
 from offhook.kit.clock import Clock
 from offhook.kit.db import Database
 from offhook.kit.events import EventBus
+from offhook.orgs import do_not_call
 from offhook.runs import bulk
 from offhook.runs import service as runs
 from offhook.runs.limits import call_room, lock_call_slots
 from offhook.telephony import Outbound
-from offhook.telephony import Route as CarrierRoute
-from offhook.telephony.outbound import BatchCall
 from offhook.telephony.errors import CarrierCannotDial, ConfigurationNotFound
+from offhook.telephony.outbound import BatchCall
+from offhook.telephony.outbound import Route as CarrierRoute
+from offhook.usage import service as usage
 
 DIAL_JOB: Final = "campaign.dial"
 # A later pass is wished for to a tenth of a second, so that a hundred wishes are one job.
 WAKES_PER_S: Final = 10
 MAX_OPEN_LOOKS: Final = 5000
-
-DoNotCall = Callable[[AsyncSession, int, Sequence[str]], Awaitable[set[str]]]
-CreditRefusal = Callable[[AsyncSession, int], Awaitable[str | None]]
-
-
-def _sql(statement: str, *arrays: str, texts: Sequence[str] = ()) -> TextClause:
-    return text(statement).bindparams(
-        *(bindparam(name, type_=ARRAY(BigInteger)) for name in arrays),
-        *(bindparam(name, type_=ARRAY(Text)) for name in texts),
-    )
-
-
-_RUNNING: Final = text(
-    "SELECT id, organization_id, workflow_id, max_concurrency, running_since, telephony_configuration_id, calling_hours,"
-    " retry_config, circuit_breaker, destinations, voicemail, spend_cap_cents FROM campaigns"
-    " WHERE organization_id = :organization_id AND status = 'running' ORDER BY id FOR NO KEY UPDATE"
-)
-_WORK: Final = text(
-    "SELECT (SELECT due_at FROM campaign_contacts WHERE campaign_id = :campaign_id AND state = 'pending'"
-    "   ORDER BY due_at, id LIMIT 1) AS next_due,"
-    " (SELECT count(*) FROM campaign_attempts WHERE organization_id = :organization_id AND campaign_id = :campaign_id"
-    "   AND state <> 'final') AS open_attempts"
-)
-_CLAIM: Final = _sql(
-    "SELECT id, phone_number, variables, dials, reason FROM campaign_contacts"
-    " WHERE campaign_id = :campaign_id AND state = 'pending' AND due_at <= :now AND id <> ALL(:but)"
-    " ORDER BY due_at, id LIMIT :limit FOR UPDATE SKIP LOCKED",
-    "but",
-)
-_RESERVE: Final = _sql(
-    "WITH chosen AS ("
-    "  SELECT * FROM unnest(:contact_ids, :because) WITH ORDINALITY AS t (contact_id, because, position)"
-    "), called AS ("
-    "  UPDATE campaign_contacts SET state = 'calling', dials = dials + 1, hold = NULL"
-    "  FROM chosen WHERE id = chosen.contact_id AND state = 'pending' RETURNING id"
-    ") INSERT INTO campaign_attempts (organization_id, campaign_id, contact_id, number, state, because, reserved_at,"
-    "   may_dial_until, check_at)"
-    " SELECT :organization_id, :campaign_id, contact_id, 1 + coalesce("
-    "   (SELECT max(number) FROM campaign_attempts before WHERE before.contact_id = chosen.contact_id), 0),"
-    f"   '{RESERVED}', because, :now, :may_dial_until, :check_at"
-    " FROM chosen JOIN called ON called.id = chosen.contact_id ORDER BY position RETURNING id, contact_id",
-    "contact_ids",
-    texts=["because"],
-)
-_PLACING: Final = _sql(
-    f"UPDATE campaign_attempts SET state = '{PLACING}', run_id = made.run_id"
-    " FROM unnest(:attempt_ids, :run_ids) AS made (attempt_id, run_id)"
-    f" WHERE id = made.attempt_id AND state = '{RESERVED}'",
-    "attempt_ids",
-    "run_ids",
-)
-_DIAL: Final = text(
-    "SELECT a.id, a.organization_id, a.campaign_id, a.contact_id, a.run_id, a.number, a.state, c.dials, a.check_at,"
-    "  a.placed_at, a.may_dial_until, campaigns.retry_config"
-    " FROM campaign_attempts a JOIN campaign_contacts c ON c.id = a.contact_id"
-    " JOIN campaigns ON campaigns.id = a.campaign_id"
-    f" WHERE a.run_id = :run_id AND a.organization_id = :organization_id AND a.state <> '{FINAL}' FOR UPDATE OF a"
-)
-_CLOSE: Final = text(
-    f"UPDATE campaign_attempts SET state = '{FINAL}', outcome = :outcome, reason = :reason, cost_cents = :cost_cents,"
-    f" ended_at = :now WHERE id = :id AND state <> '{FINAL}'"
-)
-_FINISH: Final = text(
-    "UPDATE campaign_contacts SET state = 'done', outcome = :outcome, reason = :reason, hold = NULL, done_at = :now"
-    " WHERE id = :id AND state = :source"
-)
-_AGAIN: Final = text(
-    "UPDATE campaign_contacts SET state = 'pending', due_at = :due_at, reason = :because, hold = :hold,"
-    " dials = dials - :not_dialled WHERE id = :id AND state = 'calling'"
-)
-_PLACED: Final = text(
-    f"UPDATE campaign_attempts SET state = '{PLACED}', placed_at = :now WHERE id = :id AND state = '{PLACING}'"
-)
-_TOKENS: Final = text(
-    "INSERT INTO campaign_dial_buckets AS bucket (organization_id, account, tokens, at)"
-    " VALUES (:organization_id, :account, :burst, :now)"
-    " ON CONFLICT (organization_id, account) DO UPDATE SET at = bucket.at RETURNING tokens, at"
-)
-_SAVE_TOKENS: Final = text(
-    "UPDATE campaign_dial_buckets SET tokens = :tokens, at = :at"
-    " WHERE organization_id = :organization_id AND account = :account"
-)
-_OPEN: Final = text(
-    "SELECT id, organization_id, run_id, check_at < :now AS is_silent FROM campaign_attempts"
-    f" WHERE state <> '{FINAL}' AND run_id IS NOT NULL ORDER BY check_at LIMIT :limit"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Guards:
-    """What other domains say about an organisation's calls: both are asked within the reserving transaction."""
-
-    do_not_call: DoNotCall
-    credit_refusal: CreditRefusal
 
 
 @dataclass(slots=True)
@@ -154,7 +58,6 @@ class PgTx:
 
     session: AsyncSession
     outbound: Outbound
-    guards: Guards
     clock: Clock
     news: list[object] = field(default_factory=list)
 
@@ -169,17 +72,17 @@ class PgTx:
         await lock_call_slots(self.session, organization_id)
 
     async def running(self, organization_id: int) -> list[Plan]:
-        return [plan_of(row) for row in await self._run(_RUNNING, organization_id=organization_id)]
+        return [plan_of(row) for row in await self._run(sql.RUNNING, organization_id=organization_id)]
 
     async def room(self, organization_id: int) -> tuple[int, int]:
         room = await call_room(self.session, organization_id)
         return room.limit, room.free
 
     async def credit_refusal(self, organization_id: int) -> str | None:
-        return await self.guards.credit_refusal(self.session, organization_id)
+        return None if await usage.may_start(self.session, organization_id) else "out_of_credit"
 
     async def work(self, plan: Plan) -> Work:
-        row = (await self._run(_WORK, campaign_id=plan.id, organization_id=plan.organization_id))[0]
+        row = (await self._run(sql.WORK, campaign_id=plan.id, organization_id=plan.organization_id))[0]
         return Work(row.next_due, row.open_attempts)
 
     async def route(self, plan: Plan) -> Route | NoRoute:
@@ -206,38 +109,31 @@ class PgTx:
         )
         return [row.outcome for row in rows]
 
-    async def spent_cents(self, campaign_id: int) -> int:
-        rows = await self._run(
-            text(
-                "SELECT coalesce(sum(cost_cents), 0) AS spent FROM campaign_attempts"
-                " WHERE campaign_id = :campaign_id AND cost_cents > 0"
-            ),
-            campaign_id=campaign_id,
-        )
-        return int(rows[0].spent)
+    async def spent_cents(self, plan: Plan) -> int:
+        return await usage.campaign_spend_cents(self.session, plan.organization_id, plan.id)
 
     async def claim(self, campaign_id: int, now: datetime, limit: int, but: Sequence[int]) -> list[Waiting]:
-        rows = await self._run(_CLAIM, campaign_id=campaign_id, now=now, limit=limit, but=list(but))
+        rows = await self._run(sql.CLAIM, campaign_id=campaign_id, now=now, limit=limit, but=list(but))
         return [Waiting(row.id, row.phone_number, row.variables, row.dials, row.reason) for row in rows]
 
     async def do_not_call(self, organization_id: int, numbers: Sequence[str]) -> set[str]:
-        return await self.guards.do_not_call(self.session, organization_id, numbers) if numbers else set()
+        return await do_not_call.is_listed(self.session, organization_id, numbers)
 
     async def take_tokens(
         self, organization_id: int, account: str, wanted: int, per_second: float, now: datetime
     ) -> tuple[int, datetime | None]:
         burst = max(1, ceil(per_second))
         key = {"organization_id": organization_id, "account": account}
-        row = (await self._run(_TOKENS, **key, burst=float(burst), now=now))[0]
+        row = (await self._run(sql.TOKENS, **key, burst=float(burst), now=now))[0]
         grant = take(Bucket(row.tokens, row.at), wanted, per_second=per_second, burst=burst, now=now)
-        await self._changed(_SAVE_TOKENS, **key, tokens=grant.bucket.tokens, at=grant.bucket.at)
+        await self._changed(sql.SAVE_TOKENS, **key, tokens=grant.bucket.tokens, at=grant.bucket.at)
         return grant.taken, grant.next_at
 
     async def reserve(
         self, plan: Plan, contacts: Sequence[Waiting], *, now: datetime, may_dial_until: datetime, check_at: datetime
     ) -> list[int]:
         rows = await self._run(
-            _RESERVE,
+            sql.RESERVE,
             organization_id=plan.organization_id,
             campaign_id=plan.id,
             contact_ids=[contact.id for contact in contacts],
@@ -268,14 +164,16 @@ class PgTx:
         ]
         prepared = await self.outbound.prepare(self.session, found, plan.id, calls)
         run_ids = [call.run_id for call in prepared]
-        await self._changed(_PLACING, attempt_ids=list(attempt_ids), run_ids=run_ids)
+        await self._changed(sql.PLACING, attempt_ids=list(attempt_ids), run_ids=run_ids)
         return [
             Placing(attempt_id, contact.id, plan.organization_id, call.run_id, until, call)
             for attempt_id, contact, call in zip(attempt_ids, contacts, prepared, strict=True)
         ]
 
     async def finish(self, contact_id: int, source: str, outcome: str, reason: str | None, now: datetime) -> bool:
-        return await self._changed(_FINISH, id=contact_id, source=source, outcome=outcome, reason=_short(reason), now=now)
+        return await self._changed(
+            sql.FINISH, id=contact_id, source=source, outcome=outcome, reason=_short(reason), now=now
+        )
 
     async def put_off(self, contact_id: int, due_at: datetime, hold: str) -> None:
         await self._changed(
@@ -287,7 +185,7 @@ class PgTx:
 
     async def call_again(self, contact_id: int, due_at: datetime, because: str, *, was_dialled: bool) -> bool:
         return await self._changed(
-            _AGAIN,
+            sql.AGAIN,
             id=contact_id,
             due_at=due_at,
             because=_short(because),
@@ -299,42 +197,41 @@ class PgTx:
         changed = await self._run(
             text(
                 "UPDATE campaigns SET status = :target, failure_reason = CAST(:reason AS varchar),"
-                " completed_at = CASE WHEN :target = 'paused' THEN NULL ELSE CAST(:now AS timestamptz) END"
+                " completed_at = :completed_at"
                 " WHERE id = :id AND status = 'running' RETURNING id, organization_id, name"
             ),
             id=campaign_id,
             target=target,
             reason=reason[:500] if reason else None,
-            now=now,
+            completed_at=None if target == "paused" else now,
         )
         for row in changed:
+            if target == "failed":
+                await repository.cancel_pending(self.session, row.organization_id, row.id, now)
             self.news.append(CampaignStatusChanged(row.organization_id, row.id, row.name, "running", target, reason))
         return bool(changed)
 
     async def dial_of_run(self, organization_id: int, run_id: int) -> Dial | None:
-        rows = await self._run(_DIAL, organization_id=organization_id, run_id=run_id)
+        rows = await self._run(sql.DIAL, organization_id=organization_id, run_id=run_id)
         for row in rows:
-            values: Mapping[str, Any] = row._mapping
-            plain = {name: value for name, value in values.items() if name != "retry_config"}
+            plain = {name: value for name, value in row._asdict().items() if name != "retry_config"}
             return Dial(**plain, retry=retry_policy(row.retry_config))
         return None
 
     async def ending(self, organization_id: int, run_id: int) -> Ending | None:
         for end in await bulk.endings(self.session, organization_id, [run_id]):
-            return Ending(end.status, end.outcome, end.end_reason, end.cost_cents, end.is_carried)
+            return Ending(end.status, end.outcome, end.end_reason, end.is_carried)
         return None
 
     async def placed(self, attempt_id: int, organization_id: int, run_id: int, call_id: str, now: datetime) -> None:
-        await self._changed(_PLACED, id=attempt_id, now=now)
+        await self._changed(sql.PLACED, id=attempt_id, now=now)
         await runs.set_call_id(self.session, organization_id, run_id, call_id)
 
     async def end_run(self, organization_id: int, run_id: int, status: str, reason: str, now: datetime) -> None:
         await runs.apply_status(self.session, organization_id, run_id, status, end_reason=_short(reason), at=now)
 
-    async def close(self, attempt_id: int, outcome: str, reason: str | None, cost_cents: int, now: datetime) -> bool:
-        return await self._changed(
-            _CLOSE, id=attempt_id, outcome=outcome, reason=_short(reason), cost_cents=cost_cents, now=now
-        )
+    async def close(self, attempt_id: int, outcome: str, reason: str | None, now: datetime) -> bool:
+        return await self._changed(sql.CLOSE, id=attempt_id, outcome=outcome, reason=_short(reason), now=now)
 
     async def check_later(self, attempt_id: int, check_at: datetime) -> None:
         await self._changed(
@@ -348,12 +245,22 @@ class PgTx:
     async def wake(self, organization_id: int, at: datetime | None) -> None:
         await wake(self.session, organization_id, at, self.clock.now())
 
+    async def cancel_leftovers(self, now: datetime) -> None:
+        found = await self._run(
+            text(
+                "SELECT organization_id, id FROM campaigns WHERE status = 'failed' AND EXISTS (SELECT FROM campaign_contacts"
+                " WHERE campaign_id = campaigns.id AND state = 'pending')"
+            )
+        )
+        for row in found:
+            await repository.cancel_pending(self.session, row.organization_id, row.id, now)
+
     async def running_organizations(self) -> list[int]:
         found = text("SELECT DISTINCT organization_id FROM campaigns WHERE status = 'running' ORDER BY 1")
         return [row.organization_id for row in await self._run(found)]
 
     async def silent(self, now: datetime, limit: int) -> list[Silent]:
-        rows = await self._run(_OPEN, now=now, limit=MAX_OPEN_LOOKS)
+        rows = await self._run(sql.OPEN, now=now, limit=MAX_OPEN_LOOKS)
         over: set[int] = set()
         for organization_id in {row.organization_id for row in rows}:
             theirs = [row.run_id for row in rows if row.organization_id == organization_id]
@@ -366,17 +273,16 @@ class PgTx:
 class PgStore:
     """Implements ``ports.Store``; news of a transaction is published after its commit."""
 
-    def __init__(self, db: Database, outbound: Outbound, events: EventBus, guards: Guards, clock: Clock) -> None:
+    def __init__(self, db: Database, outbound: Outbound, events: EventBus, clock: Clock) -> None:
         self._db = db
         self._outbound = outbound
         self._events = events
-        self._guards = guards
         self._clock = clock
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[PgTx]:
         async with self._db.transaction() as session:
-            tx = PgTx(session, self._outbound, self._guards, self._clock)
+            tx = PgTx(session, self._outbound, self._clock)
             yield tx
         for event in tx.news:
             await self._events.publish(event)
@@ -390,9 +296,7 @@ async def wake(session: AsyncSession, organization_id: int, at: datetime | None,
         return
     slot = ceil(at.timestamp() * WAKES_PER_S)
     delay_s = max(0.0, slot / WAKES_PER_S - now.timestamp())
-    await jobs.enqueue(
-        session, DIAL_JOB, payload, delay_s=delay_s, dedupe_key=f"{DIAL_JOB}:{organization_id}:{slot}"
-    )
+    await jobs.enqueue(session, DIAL_JOB, payload, delay_s=delay_s, dedupe_key=f"{DIAL_JOB}:{organization_id}:{slot}")
 
 
 def plan_of(row: Any) -> Plan:

@@ -101,10 +101,6 @@ class Attempt(Base):
         ),
         # The circuit breaker reads the latest few.
         Index("ix_campaign_attempts_ended", "campaign_id", "ended_at", postgresql_include=["outcome"]),
-        Index(
-            "ix_campaign_attempts_cost", "campaign_id", postgresql_include=["cost_cents"],
-            postgresql_where=text("cost_cents > 0"),
-        ),
     )  # fmt: skip
 
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
@@ -117,7 +113,6 @@ class Attempt(Base):
     run_id: Mapped[int | None] = mapped_column(ForeignKey("runs.id", ondelete="SET NULL"))
     outcome: Mapped[str | None] = mapped_column(String(16))
     reason: Mapped[str | None] = mapped_column(String(64))
-    cost_cents: Mapped[int] = mapped_column(server_default=text("0"))
     reserved_at: Mapped[datetime]
     may_dial_until: Mapped[datetime]
     check_at: Mapped[datetime]

@@ -42,7 +42,6 @@ class RunEnd:
     status: str | None
     outcome: str | None
     end_reason: str | None
-    cost_cents: int
     is_carried: bool = False
 
 
@@ -94,7 +93,7 @@ async def endings(session: AsyncSession, organization_id: int, run_ids: Sequence
     """What became of these runs; those that were deleted are left out."""
     rows = await session.execute(
         select(
-            Run.id, Run.status, Run.outcome, Run.end_reason, Run.cost_cents,
+            Run.id, Run.status, Run.outcome, Run.end_reason,
             func.coalesce(Run.lease_until > func.now(), False).label("is_carried"),
             Run.lease_until.is_not(None).label("is_leased"),
         ).where(Run.organization_id == organization_id, Run.id.in_(run_ids))
@@ -106,7 +105,6 @@ async def endings(session: AsyncSession, organization_id: int, run_ids: Sequence
             None if row.status in LIVE or row.is_leased else row.status,
             row.outcome,
             row.end_reason,
-            row.cost_cents,
             row.is_carried,
         )
         for row in rows

@@ -25,3 +25,9 @@ def call_context(run: Run, version: VersionToRun) -> dict[str, Any]:
     }
     known = {name: value for name, value in facts.items() if value is not None}
     return {**known, **version.template_context_variables, **run.initial_context, "direction": run.direction}
+
+
+def call_configurations(run: Run, version: VersionToRun) -> dict[str, Any]:
+    """The workflow's configurations, and over them what the platform has set for this run (a campaign's voicemail)."""
+    own = run.initial_context.get("runtime_configuration")
+    return {**version.configurations, **(own if isinstance(own, dict) else {})}

@@ -14,7 +14,7 @@ from offhook.kit.audio import Codec
 from offhook.models.ports import ModelSource
 from offhook.root import Root
 from offhook.runs import event_store, finishing, leases
-from offhook.runs.context import call_context
+from offhook.runs.context import call_configurations, call_context
 from offhook.runs.errors import ProcessIsFull, RunNotConnectable
 from offhook.runs.events import RunFinished, RunStarted
 from offhook.runs.finishing import Ending
@@ -174,9 +174,10 @@ class LiveRuns:
 
     async def _build(self, run: Run, version: VersionToRun, leg: CallLeg, sink: RunEvents) -> LiveCall:
         vad = await self._voice_activity()
+        configurations = call_configurations(run, version)
         agent = Agent(
             graph=parse_graph(version.definition),
-            config=CallConfig.from_configurations(version.configurations),
+            config=CallConfig.from_configurations(configurations),
             toolbox=self._tools,
             context=call_context(run, version),
         )

@@ -193,9 +193,7 @@ class Outbound:
     ) -> tuple[Run, CarrierAccount]:
         run = await runs.get(session, organization_id, run_id)
         configured = run.initial_context.get("telephony_configuration_id")
-        return run, await account_for(
-            session, organization_id, configuration_id=configured or None, provider=run.mode
-        )
+        return run, await account_for(session, organization_id, configuration_id=configured or None, provider=run.mode)
 
     async def hang_up(self, organization_id: int, run_id: int) -> None:
         """End a call that was placed here, in whatever state; one that is over stays as it is. RunNotFound (404)."""

@@ -129,9 +129,7 @@ class SandboxNetwork:
             raise CarrierFailed("carrier_misconfigured", message, retryable=False) from None
         await self._exchange.rings(request.run_id)
         call = _Call(f"SB{secrets.token_hex(16)}", account.organization_id, request, config)
-        record = CallRecord(
-            call.call_id, request.run_id, account.organization_id, request.to_number, self._process
-        )
+        record = CallRecord(call.call_id, request.run_id, account.organization_id, request.to_number, self._process)
         try:
             await self._log.write(record)
         except OSError as error:
@@ -152,7 +150,9 @@ class SandboxNetwork:
                 await self._log.end(record.call_id, "failed")
                 return StatusUpdate("failed", call_id=record.call_id, end_reason="line_lost")
         except OSError as error:
-            raise CarrierFailed("carrier_unreachable", f"The sandbox network is away: {error}.", retryable=True) from None
+            raise CarrierFailed(
+                "carrier_unreachable", f"The sandbox network is away: {error}.", retryable=True
+            ) from None
         here = self._calls.get(record.call_id)
         return StatusUpdate(here.status if here else record.status, call_id=record.call_id)
 

@@ -60,7 +60,6 @@ class SandboxWire:
     def clear(self) -> bytes:
         return b'{"type":"clear"}'
 
-
     def caption(self, event: VoiceEvent) -> bytes | None:
         """What the agent does, for a simulated person at the other end of a socket who asked to read along."""
         if not self._has_captions or event.type not in CAPTIONED:

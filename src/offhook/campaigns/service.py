@@ -1,0 +1,231 @@
+"""What people do with campaigns: create, fill, start, pause, resume, change, redial, look."""
+
+import asyncio
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import islice
+from typing import Any, Final
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.campaigns import repository
+from offhook.campaigns.errors import (
+    CampaignNotFound,
+    CampaignNotPausable,
+    CampaignNotRedialable,
+    CampaignNotResumable,
+    CampaignNotStartable,
+    CampaignNotUpdatable,
+    ContactNotFound,
+    NothingToRedial,
+)
+from offhook.campaigns.events import CampaignStatusChanged
+from offhook.campaigns.rules.outcomes import REDIALABLE
+from offhook.campaigns.store import plan_of, wake
+from offhook.campaigns.tables import Campaign, Contact
+from offhook.campaigns.why import Facts, WhyNotNow, why_not_now
+from offhook.errors import DomainError
+from offhook.kit.clock import Clock
+from offhook.kit.db import Database
+from offhook.kit.events import EventBus
+from offhook.orgs import do_not_call
+from offhook.runs.limits import call_room
+from offhook.telephony import Outbound
+from offhook.usage import service as usage
+
+COPY_BATCH: Final = 5000
+PAUSE_LOOK_S: Final = 0.02
+_COLUMNS: Final = ("campaign_id", "organization_id", "row_number", "phone_number", "variables", "due_at")
+
+
+@dataclass(frozen=True, slots=True)
+class NewContact:
+    """``phone_number`` is E.164; ``variables`` are the row's other columns; ``row_number`` is the CSV's, from 1."""
+
+    row_number: int
+    phone_number: str
+    variables: dict[str, Any] = field(default_factory=dict)
+
+
+def new_campaign(organization_id: int, name: str, workflow_id: int, max_concurrency: int, **values: Any) -> Campaign:
+    """A draft; ``values`` are other columns of the table, already checked. Add it to a session and flush."""
+    return Campaign(
+        organization_id=organization_id, name=name, workflow_id=workflow_id, max_concurrency=max_concurrency, **values
+    )
+
+
+async def get(session: AsyncSession, organization_id: int, campaign_id: int) -> Campaign:
+    """CampaignNotFound (404)."""
+    campaign = await repository.by_id(session, organization_id, campaign_id)
+    if campaign is None:
+        raise CampaignNotFound
+    return campaign
+
+
+async def add_contacts(session: AsyncSession, campaign: Campaign, contacts: Iterable[NewContact], now: datetime) -> int:
+    """Insert contacts in the session's transaction by COPY; how many. ``contacts`` may be a generator: it is read in
+    batches and never kept. A number that the campaign has already raises IntegrityError."""
+    connection = await (await session.connection()).get_raw_connection()
+    driver: Any = connection.driver_connection
+    rows, total = iter(contacts), 0
+    while batch := list(islice(rows, COPY_BATCH)):
+        records = [
+            (campaign.id, campaign.organization_id, c.row_number, c.phone_number, json.dumps(c.variables), now)
+            for c in batch
+        ]
+        await driver.copy_records_to_table("campaign_contacts", records=records, columns=_COLUMNS)
+        total += len(records)
+    return total
+
+
+class Campaigns:
+    """The transitions. Each opens its own transactions: a pause is more than one."""
+
+    def __init__(self, db: Database, events: EventBus, clock: Clock, outbound: Outbound) -> None:
+        self._db = db
+        self._events = events
+        self._clock = clock
+        self._outbound = outbound
+
+    async def start(self, organization_id: int, campaign_id: int) -> Campaign:
+        """From draft to running; of two at once one gets CampaignNotStartable (409). CampaignNotFound (404)."""
+        now = self._clock.now()
+        values = {"status": "running", "started_at": now, "running_since": now, "failure_reason": None}
+        return await self._move(organization_id, campaign_id, "draft", values, CampaignNotStartable)
+
+    async def resume(self, organization_id: int, campaign_id: int) -> Campaign:
+        """From paused to running, once; the circuit breaker starts afresh. CampaignNotResumable (409)."""
+        values = {"status": "running", "running_since": self._clock.now(), "failure_reason": None}
+        return await self._move(organization_id, campaign_id, "paused", values, CampaignNotResumable)
+
+    async def pause(self, organization_id: int, campaign_id: int, reason: str | None = None) -> Campaign:
+        """From running to paused. When this returns no new dial of it begins, in any process; calls go on.
+
+        The status changes under the lock that every reserving transaction takes. Dials that were committed before may
+        still be on their way to the carrier: they are waited for, at most until they may not begin any more.
+        CampaignNotPausable (409).
+        """
+        values = {"status": "paused", "failure_reason": reason}
+        campaign = await self._move(organization_id, campaign_id, "running", values, CampaignNotPausable)
+        while True:
+            async with self._db.transaction() as session:
+                on_their_way = await repository.dials_not_begun(
+                    session, organization_id, campaign_id, self._clock.now()
+                )
+            if not on_their_way:
+                return campaign
+            await asyncio.sleep(PAUSE_LOOK_S)
+
+    async def _move(
+        self,
+        organization_id: int,
+        campaign_id: int,
+        source: str,
+        values: dict[str, Any],
+        refusal: type[DomainError],
+    ) -> Campaign:
+        async with self._db.transaction() as session:
+            campaign = await repository.move(session, organization_id, campaign_id, [source], values)
+            if campaign is None:
+                found = await get(session, organization_id, campaign_id)
+                raise refusal(f"{refusal.__doc__} This one is {found.status}.")
+            if campaign.status == "running":
+                await wake(session, organization_id, None, self._clock.now())
+            news = CampaignStatusChanged(
+                organization_id, campaign_id, campaign.name, source, campaign.status, campaign.failure_reason
+            )
+        await self._events.publish(news)
+        return campaign
+
+    async def update(self, organization_id: int, campaign_id: int, values: dict[str, Any]) -> Campaign:
+        """Change columns (already checked) of a campaign that is not over; the next dial goes by them.
+        CampaignNotUpdatable (409)."""
+        async with self._db.transaction() as session:
+            campaign = (
+                await repository.move(session, organization_id, campaign_id, ["draft", "running", "paused"], values)
+                if values
+                else await get(session, organization_id, campaign_id)
+            )
+            if campaign is None:
+                await get(session, organization_id, campaign_id)
+                raise CampaignNotUpdatable
+            if campaign.status == "running":
+                await wake(session, organization_id, None, self._clock.now())
+            return campaign
+
+    async def redial(
+        self,
+        organization_id: int,
+        campaign_id: int,
+        *,
+        name: str,
+        outcomes: Sequence[str],
+        created_by: int | None = None,
+    ) -> Campaign:
+        """A new draft with everything of the old one, for its contacts that ended in one of ``outcomes`` and were not
+        reached. CampaignNotRedialable (409) from draft and running, NothingToRedial (422)."""
+        async with self._db.transaction() as session:
+            old = await get(session, organization_id, campaign_id)
+            if old.status not in {"completed", "paused", "failed"}:
+                raise CampaignNotRedialable(f"{CampaignNotRedialable.__doc__} This one is {old.status}.")
+            kept = (
+                "workflow_id", "max_concurrency", "telephony_configuration_id", "contacts_file_key", "columns",
+                "calling_hours", "retry_config", "circuit_breaker", "destinations", "voicemail", "spend_cap_cents",
+            )  # fmt: skip
+            new = Campaign(
+                organization_id=organization_id,
+                name=name,
+                parent_campaign_id=old.id,
+                created_by=created_by,
+                **{column: getattr(old, column) for column in kept},
+            )
+            session.add(new)
+            await session.flush()
+            wanted = set(outcomes) & REDIALABLE
+            if not wanted or not await repository.copy_contacts(session, organization_id, old.id, new.id, wanted):
+                raise NothingToRedial
+            await session.refresh(new)
+            return new
+
+    async def why_not_now(self, organization_id: int, campaign_id: int, contact_id: int) -> WhyNotNow:
+        """The rule that holds a contact back. CampaignNotFound, ContactNotFound (404)."""
+        async with self._db.transaction() as session:
+            campaign = await get(session, organization_id, campaign_id)
+            contact = await repository.contact(session, organization_id, campaign_id, contact_id)
+            if contact is None:
+                raise ContactNotFound
+            facts = await self._facts(session, campaign, contact)
+        return why_not_now(facts, self._clock.now())
+
+    async def _facts(self, session: AsyncSession, campaign: Campaign, contact: Contact) -> Facts:
+        room = await call_room(session, campaign.organization_id)
+        numbers, no_route = None, None
+        try:
+            route = await self._outbound.route(
+                session, campaign.organization_id, campaign.workflow_id, campaign.telephony_configuration_id
+            )
+            numbers = route.numbers
+        except DomainError as error:
+            no_route = error.message
+        listed = await do_not_call.is_listed(session, campaign.organization_id, [contact.phone_number])
+        return Facts(
+            plan=plan_of(campaign),
+            status=campaign.status,
+            status_reason=campaign.failure_reason,
+            phone_number=contact.phone_number,
+            state=contact.state,
+            outcome=contact.outcome,
+            reason=contact.reason,
+            due_at=contact.due_at,
+            hold=contact.hold,
+            is_on_do_not_call_list=bool(listed),
+            has_credit=await usage.may_start(session, campaign.organization_id),
+            spent_cents=await usage.campaign_spend_cents(session, campaign.organization_id, campaign.id),
+            organization_limit=room.limit,
+            free_slots=room.free,
+            numbers=numbers,
+            open_attempts=await repository.open_attempts(session, campaign.organization_id, campaign.id),
+            no_route=no_route,
+        )

@@ -1,0 +1,82 @@
+"""The engine on PostgreSQL with the sandbox's phones: lists are called to their end under every rule."""
+
+import asyncio
+from collections import Counter
+from typing import Any
+
+import pytest
+from sqlalchemy import select, text
+
+from offhook.campaigns import Campaigns
+from offhook.campaigns.progress import Progress, progress
+from offhook.campaigns.tables import Attempt, Campaign, Contact
+from offhook.jobs.worker import run_worker
+from offhook.root import Root
+from tests.campaigns.conftest import MakeCampaign, instant_sandbox
+from tests.fixtures_orgs import OrgFixture
+
+
+async def until_over(root: Root, campaign: Campaign, *, status: str = "completed") -> Progress:
+    """Run a worker in this process until the campaign has this status."""
+    stop = asyncio.Event()
+    worker = asyncio.create_task(run_worker(root.db, root.jobs, stop))
+    try:
+        async with asyncio.timeout(60):
+            while True:
+                async with root.db.transaction() as session:
+                    found = await session.get(Campaign, campaign.id)
+                    assert found is not None
+                    if found.status == status:
+                        return await progress(session, campaign.organization_id, campaign.id)
+                await asyncio.sleep(0.05)
+    finally:
+        stop.set()
+        await worker
+
+
+async def rows(root: Root, query: Any) -> list[Any]:
+    async with root.db.transaction() as session:
+        return list((await session.execute(query)).scalars())
+
+
+async def test_every_contact_is_called_once_and_the_campaign_ends(
+    root: Root, org: OrgFixture, campaigns: Campaigns, make_campaign: MakeCampaign
+) -> None:
+    await instant_sandbox(root, org.id)
+    campaign = await make_campaign(contacts=25, max_concurrency=5)
+    await campaigns.start(org.id, campaign.id)
+    reached = await until_over(root, campaign)
+    assert (reached.total_contacts, reached.answered, reached.completed, reached.dialled) == (25, 25, 25, 25)
+    async with root.db.transaction() as session:
+        seen = (await session.execute(text("SELECT to_number FROM sandbox_calls"))).scalars().all()
+    assert Counter(seen) == Counter(contact.phone_number for contact in await rows(root, select(Contact)))
+    assert all(attempt.state == "final" for attempt in await rows(root, select(Attempt)))
+
+
+async def test_who_was_not_reached_is_called_again_as_often_as_is_wished(
+    root: Root, org: OrgFixture, campaigns: Campaigns, make_campaign: MakeCampaign
+) -> None:
+    await instant_sandbox(root, org.id, mix={"busy": 1})
+    campaign = await make_campaign(contacts=2, retry_config={"max_retries": 2, "retry_delay_seconds": 0})
+    await campaigns.start(org.id, campaign.id)
+    reached = await until_over(root, campaign)
+    assert (reached.failed, reached.outcomes) == (2, {"busy": 2})
+    attempts = await rows(root, select(Attempt).order_by(Attempt.contact_id, Attempt.number))
+    assert [(a.number, a.because) for a in attempts] == [(1, None), (2, "busy"), (3, "busy")] * 2
+
+
+@pytest.mark.parametrize("verb", ["start", "resume"])
+async def test_two_at_once_one_wins(
+    root: Root, org: OrgFixture, campaigns: Campaigns, make_campaign: MakeCampaign, verb: str
+) -> None:
+    campaign = await make_campaign(contacts=1)
+    if verb == "resume":
+        await campaigns.start(org.id, campaign.id)
+        await campaigns.pause(org.id, campaign.id)
+    done = await asyncio.gather(
+        *[getattr(campaigns, verb)(org.id, campaign.id) for _ in range(2)], return_exceptions=True
+    )
+    refused = [error for error in done if isinstance(error, Exception)]
+    assert [getattr(error, "code", error) for error in refused] == [
+        {"start": "campaign_not_startable", "resume": "campaign_not_resumable"}[verb]
+    ]
