@@ -26,6 +26,9 @@ class Editor:
     async def put(self, path: str, **more: Any) -> Response:
         return await self._client.put(path, headers=self._headers, **more)
 
+    async def delete(self, path: str, **more: Any) -> Response:
+        return await self._client.delete(path, headers=self._headers, **more)
+
     async def create(self, definition: dict[str, Any] | None = None, name: str = "Agent") -> dict[str, Any]:
         body = {"name": name, "workflow_definition": simple() if definition is None else definition}
         answer = await self.post("/workflow/create/definition", json=body)

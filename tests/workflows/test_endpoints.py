@@ -27,6 +27,7 @@ WORKFLOW_FIELDS = {
     "published_version_number",
     "has_draft",
     "total_runs",
+    "revision",
 }
 ROUTES = [
     ("POST", "/workflow/create/definition", {"name": "A", "workflow_definition": simple()}),

@@ -42,13 +42,6 @@ class TestPublish:
         first = (await editor.publish(workflow_id)).json()
         assert (await editor.publish(workflow_id)).json() == first
 
-    async def test_of_two_at_once_one_wins(self, editor: Editor) -> None:
-        workflow_id = (await editor.create())["id"]
-        answers = await asyncio.gather(*(editor.publish(workflow_id) for _ in range(5)))
-        assert {answer.status_code for answer in answers} == {200}
-        assert len({answer.text for answer in answers}) == 1
-        assert await editor.versions(workflow_id) == [(1, "published")]
-
 
 class TestDraft:
     async def test_made_of_the_published_version(self, editor: Editor) -> None:

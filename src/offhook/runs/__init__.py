@@ -6,6 +6,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.root import Root
 from offhook.runs import artifact_endpoints, endpoints, repository, usage_endpoints
+from offhook.runs.erasing import RunEraser, refuse_while_live
 from offhook.runs.events import RunFinished, RunStarted
 from offhook.runs.live import LiveCall, LiveRuns
 from offhook.runs.streams import RunStreams
@@ -13,6 +14,7 @@ from offhook.runs.sweeper import Sweeper
 from offhook.runs.tables import Run
 from offhook.runs.tools import ToolRegistry
 from offhook.runs.writer import EventWriter
+from offhook.workflows.hooks import WorkflowHooks
 from offhook.workflows.ports import RunCounter, ToolCatalogue
 
 __all__ = [
@@ -55,6 +57,9 @@ def register(root: Root) -> None:
     root.provide(Sweeper, sweeper)
     root.provide(RunCounter, _RunCounts())  # type: ignore[type-abstract]  # found by its port
     root.provide(ToolCatalogue, tools)  # type: ignore[type-abstract]  # found by its port
+    hooks = root.get(WorkflowHooks)
+    hooks.before_delete(refuse_while_live)
+    hooks.on_delete(RunEraser(root.db, root.storage).erase_some)
     root.jobs.add("run.sweep", sweeper.handle, every_s=root.settings.sweep_interval_s)
 
     async def sweep_once() -> None:

@@ -4,8 +4,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.root import Root
 from offhook.tools import ReferenceFinder
-from offhook.workflows import endpoints, repository
+from offhook.workflows import endpoints, folder_endpoints, node_type_endpoints, repository, template_endpoints
+from offhook.workflows.hooks import Duplication, WorkflowHooks
+from offhook.workflows.lifecycle import ERASE, Erasing
 from offhook.workflows.ports import NoRuns, NoTools, RunCounter, ToolCatalogue
+
+__all__ = ["Duplication", "WorkflowHooks", "register"]
 
 
 class _References:
@@ -16,9 +20,14 @@ class _References:
 
 
 def register(root: Root) -> None:
-    """Add the routes; the runs and the tools domains replace the counter and the catalogue."""
+    """Add the routes and the job; domains above replace the counter and the catalogue, and add to the hooks."""
+    hooks = WorkflowHooks()
+    root.provide(WorkflowHooks, hooks)
     root.provide(RunCounter, NoRuns())  # type: ignore[type-abstract]
     root.provide(ToolCatalogue, NoTools())  # type: ignore[type-abstract]
     root.provide(ReferenceFinder, _References())  # type: ignore[type-abstract]
+    root.jobs.add(ERASE, Erasing(root.db, hooks).handle)
+    root.api.include_router(template_endpoints.router)
     root.api.include_router(endpoints.workflows)
-    root.api.include_router(endpoints.node_types)
+    root.api.include_router(folder_endpoints.router)
+    root.api.include_router(node_type_endpoints.router)

@@ -61,6 +61,39 @@ def complete(definition: Mapping[str, Any], stored: Mapping[str, Any] | None = N
     return _with_data(definition, change)
 
 
+def without_trigger_paths(definition: Mapping[str, Any]) -> dict[str, Any]:
+    """The definition for a copy of its workflow: paths belong to one workflow, so the copy's are made anew."""
+
+    def change(kind: str, node_id: Any, data: Mapping[str, Any]) -> dict[str, Any]:
+        return {key: value for key, value in data.items() if kind != "trigger" or key != "trigger_path"}
+
+    return _with_data(definition, change)
+
+
+def replace_references(definition: Mapping[str, Any], new_ids: Mapping[str, str]) -> dict[str, Any]:
+    """The definition with other recordings: every ``…recording_id`` of a node or an edge that ``new_ids`` names."""
+
+    def changed(data: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            key: new_ids.get(str(value), value) if key.endswith("recording_id") and value is not None else value
+            for key, value in data.items()
+        }
+
+    edges = definition.get("edges")
+    with_nodes = _with_data(definition, lambda kind, node_id, data: changed(data))
+    if not isinstance(edges, list):
+        return with_nodes
+    return {
+        **with_nodes,
+        "edges": [
+            {**edge, "data": changed(edge["data"])}
+            if isinstance(edge, Mapping) and isinstance(edge.get("data"), Mapping)
+            else edge
+            for edge in edges
+        ],
+    }
+
+
 def masked(definition: Mapping[str, Any]) -> dict[str, Any]:
     """The definition as it is shown: of secrets, only the last four characters."""
 

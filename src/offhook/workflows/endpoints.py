@@ -7,16 +7,17 @@ from fastapi import APIRouter, Depends, Path, Query, Response
 from offhook.kit.db import Session
 from offhook.kit.ids import Id
 from offhook.kit.pagination import SliceParams, set_total
+from offhook.kit.revisions import IfMatch, set_revision
 from offhook.orgs import CurrentOrg, RequireMember
 from offhook.root import use
-from offhook.workflows import publishing, service
-from offhook.workflows.errors import NodeTypeNotFound
-from offhook.workflows.nodes import KINDS
-from offhook.workflows.nodes.spec import SPEC_VERSION, NodeSpec, NodeTypesResponse
+from offhook.workflows import lifecycle, publishing, service
+from offhook.workflows.hooks import WorkflowHooks
 from offhook.workflows.ports import RunCounter, ToolCatalogue
 from offhook.workflows.schemas import (
     CreateDraftRequest,
     CreateWorkflowRequest,
+    DeletedResponse,
+    MoveWorkflowToFolderRequest,
     PublishWorkflowResponse,
     UpdateWorkflowRequest,
     UpdateWorkflowStatusRequest,
@@ -31,32 +32,20 @@ from offhook.workflows.service import Changes
 
 Runs = Annotated[RunCounter, Depends(use(RunCounter))]
 Tools = Annotated[ToolCatalogue, Depends(use(ToolCatalogue))]
+Hooks = Annotated[WorkflowHooks, Depends(use(WorkflowHooks))]
 Status = Annotated[str | None, Query(description="`active`, `archived` or both, separated by a comma")]
 Number = Annotated[int, Path(ge=1, le=2**31 - 1, description="Number of the version")]
 
 workflows = APIRouter(prefix="/workflow", tags=["workflows"])
-node_types = APIRouter(prefix="/node-types", tags=["workflows"])
-
-
-@node_types.get("", response_model=NodeTypesResponse, response_model_exclude_none=True, operation_id="list_node_types")
-async def list_node_types(org: CurrentOrg) -> NodeTypesResponse:
-    return NodeTypesResponse(spec_version=SPEC_VERSION, node_types=[kind.spec for kind in KINDS.values()])
-
-
-@node_types.get("/{name}", response_model=NodeSpec, response_model_exclude_none=True, operation_id="get_node_type")
-async def get_node_type(name: str, org: CurrentOrg) -> NodeSpec:
-    if name not in KINDS:
-        raise NodeTypeNotFound
-    return KINDS[name].spec
 
 
 @workflows.post("/create/definition", response_model=WorkflowResponse, operation_id="create_workflow")
 async def create_workflow(
-    body: CreateWorkflowRequest, org: RequireMember, session: Session, runs: Runs
+    body: CreateWorkflowRequest, org: RequireMember, session: Session, runs: Runs, response: Response
 ) -> WorkflowResponse:
     """Creates a workflow whose version 1 is a draft; incomplete is fine."""
     workflow = await service.create(session, org, body.name, body.workflow_definition)
-    return await _response(session, runs, org.organization_id, workflow.id)
+    return await _response(session, runs, org.organization_id, workflow.id, response)
 
 
 @workflows.get("/count", response_model=WorkflowCountResponse, operation_id="count_workflows")
@@ -78,51 +67,105 @@ async def list_workflows(
 
 
 @workflows.get("/fetch/{workflow_id}", response_model=WorkflowResponse, operation_id="get_workflow")
-async def get_workflow(workflow_id: Id, org: CurrentOrg, session: Session, runs: Runs) -> WorkflowResponse:
+async def get_workflow(
+    workflow_id: Id, org: CurrentOrg, session: Session, runs: Runs, response: Response
+) -> WorkflowResponse:
     """With the draft's content if there is a draft, else with the published version's."""
-    return await _response(session, runs, org.organization_id, workflow_id)
+    return await _response(session, runs, org.organization_id, workflow_id, response)
 
 
 @workflows.get("/summary", response_model=list[WorkflowSummaryResponse], operation_id="summarize_workflows")
 async def summarize_workflows(
-    org: CurrentOrg, session: Session, status: Status = None
+    org: CurrentOrg, session: Session, response: Response, part: SliceParams, status: Status = None
 ) -> list[WorkflowSummaryResponse]:
-    rows = await service.names(session, org.organization_id, service.parse_statuses(status))
+    """Names by id, newest first; `X-Total-Count` is the length of the whole list."""
+    statuses = service.parse_statuses(status)
+    rows, total = await service.names(session, org.organization_id, statuses, limit=part.limit, offset=part.offset)
+    set_total(response, total)
     return [WorkflowSummaryResponse.model_validate(row) for row in rows]
 
 
 @workflows.put("/{workflow_id}", response_model=WorkflowResponse, operation_id="update_workflow")
 async def update_workflow(
-    workflow_id: Id, body: UpdateWorkflowRequest, org: RequireMember, session: Session, runs: Runs
+    workflow_id: Id,
+    body: UpdateWorkflowRequest,
+    org: RequireMember,
+    session: Session,
+    runs: Runs,
+    response: Response,
+    if_match: IfMatch,
 ) -> WorkflowResponse:
-    """A name takes effect at once; everything else is saved as the draft."""
-    await service.update(session, org, workflow_id, body.changes())
-    return await _response(session, runs, org.organization_id, workflow_id)
+    """A name takes effect at once; everything else is saved as the draft. With `expected_revision` or `If-Match`: 409
+    when somebody else has changed the workflow since it was read."""
+    expected = if_match if body.expected_revision is None else body.expected_revision
+    await service.update(session, org, workflow_id, body.changes(), expected_revision=expected)
+    return await _response(session, runs, org.organization_id, workflow_id, response)
 
 
 @workflows.put("/{workflow_id}/status", response_model=WorkflowResponse, operation_id="update_workflow_status")
 async def update_workflow_status(
-    workflow_id: Id, body: UpdateWorkflowStatusRequest, org: RequireMember, session: Session, runs: Runs
+    workflow_id: Id,
+    body: UpdateWorkflowStatusRequest,
+    org: RequireMember,
+    session: Session,
+    runs: Runs,
+    response: Response,
 ) -> WorkflowResponse:
+    """An archived workflow answers no trigger, call or campaign until it is made active again."""
     await service.set_status(session, org, workflow_id, body.status)
-    return await _response(session, runs, org.organization_id, workflow_id)
+    return await _response(session, runs, org.organization_id, workflow_id, response)
+
+
+@workflows.put("/{workflow_id}/folder", response_model=WorkflowListResponse, operation_id="move_workflow_to_folder")
+async def move_workflow_to_folder(
+    workflow_id: Id, body: MoveWorkflowToFolderRequest, org: RequireMember, session: Session, runs: Runs
+) -> WorkflowListResponse:
+    await service.move(session, org, workflow_id, body.folder_id)
+    return WorkflowListResponse.shown(await service.view(session, runs, org.organization_id, workflow_id))
+
+
+@workflows.post("/{workflow_id}/duplicate", response_model=WorkflowResponse, operation_id="duplicate_workflow")
+async def duplicate_workflow(
+    workflow_id: Id, org: RequireMember, session: Session, runs: Runs, hooks: Hooks, response: Response
+) -> WorkflowResponse:
+    """Copies definition, configuration, recordings and triggers, which get new addresses; the copy is a draft."""
+    copy = await lifecycle.duplicate(session, hooks, org, workflow_id)
+    return await _response(session, runs, org.organization_id, copy.id, response)
+
+
+@workflows.delete("/{workflow_id}", response_model=DeletedResponse, operation_id="delete_workflow")
+async def delete_workflow(workflow_id: Id, org: RequireMember, session: Session, hooks: Hooks) -> DeletedResponse:
+    """For good, with its versions and its runs; 409 while a run is live or a campaign runs with it."""
+    await lifecycle.delete(session, hooks, org, workflow_id)
+    return DeletedResponse(id=workflow_id)
 
 
 @workflows.post("/{workflow_id}/create-draft", response_model=WorkflowVersionResponse, operation_id="create_draft")
 async def create_draft(
-    workflow_id: Id, org: RequireMember, session: Session, body: CreateDraftRequest | None = None
+    workflow_id: Id,
+    org: RequireMember,
+    session: Session,
+    response: Response,
+    if_match: IfMatch,
+    body: CreateDraftRequest | None = None,
 ) -> WorkflowVersionResponse:
-    """Without a body: the draft, made from the published version when there is none."""
+    """Without a body: the draft, made from the published version when there is none. `expected_revision` and `If-Match`
+    as of saving."""
     changes = body.changes() if body else Changes()
-    return WorkflowVersionResponse.of(await service.create_draft(session, org, workflow_id, changes))
+    expected = if_match if body is None or body.expected_revision is None else body.expected_revision
+    draft, revision = await service.create_draft(session, org, workflow_id, changes, expected_revision=expected)
+    set_revision(response, revision)
+    return WorkflowVersionResponse.of(draft)
 
 
 @workflows.post("/{workflow_id}/publish", response_model=PublishWorkflowResponse, operation_id="publish_workflow")
 async def publish_workflow(
-    workflow_id: Id, org: RequireMember, session: Session, tools: Tools
+    workflow_id: Id, org: RequireMember, session: Session, tools: Tools, response: Response, if_match: IfMatch
 ) -> PublishWorkflowResponse:
-    """Validates the draft in full and makes it the version that answers calls."""
-    return PublishWorkflowResponse.of(await publishing.publish(session, tools, org, workflow_id))
+    """Validates the draft in full and makes it the version that answers calls. Of two who publish at once, one gets 409."""
+    version, revision = await publishing.publish(session, tools, org, workflow_id, expected_revision=if_match)
+    set_revision(response, revision)
+    return PublishWorkflowResponse.of(version)
 
 
 @workflows.post("/{workflow_id}/validate", response_model=ValidateWorkflowResponse, operation_id="validate_workflow")
@@ -159,5 +202,9 @@ async def restore_workflow_version(
     return WorkflowVersionResponse.of(await service.restore(session, org, workflow_id, number))
 
 
-async def _response(session: Session, runs: RunCounter, organization_id: int, workflow_id: int) -> WorkflowResponse:
-    return WorkflowResponse.of(await service.view(session, runs, organization_id, workflow_id))
+async def _response(
+    session: Session, runs: RunCounter, organization_id: int, workflow_id: int, response: Response
+) -> WorkflowResponse:
+    shown = WorkflowResponse.of(await service.view(session, runs, organization_id, workflow_id))
+    set_revision(response, shown.revision)
+    return shown

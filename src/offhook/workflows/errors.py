@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from offhook.errors import Conflict, NotFound, Unprocessable
+from offhook.errors import Conflict, DomainError, NotFound, Unprocessable
 
 
 class WorkflowNotFound(NotFound):
@@ -21,6 +21,54 @@ class WorkflowNotPublished(Conflict):
     """This workflow has no published version."""
 
     code = "workflow_not_published"
+
+
+class WorkflowChanged(Conflict):
+    """Somebody else has changed this workflow since you read it: read it again."""
+
+    code = "revision_conflict"
+
+    def __init__(self, expected: int, actual: int) -> None:
+        message = (self.__doc__ or "").strip()
+        super().__init__(message, detail={"message": message, "expected_revision": expected, "actual_revision": actual})
+
+
+class PublishConflict(Conflict):
+    """Somebody else published this draft at the same moment."""
+
+    code = "publish_conflict"
+
+
+class WorkflowHasLiveRuns(Conflict):
+    """A conversation with this workflow is going on: end it, then delete."""
+
+    code = "workflow_has_live_runs"
+
+
+class FolderNotFound(NotFound):
+    """Folder not found."""
+
+    code = "folder_not_found"
+
+
+class FolderNameTaken(Conflict):
+    """A folder with this name exists."""
+
+    code = "folder_name_taken"
+
+
+class GenerationFailed(DomainError):
+    """The language model could not write a workflow."""
+
+    code = "generation_failed"
+    status = 502
+
+
+class GenerationTimedOut(DomainError):
+    """The language model took too long to write a workflow: try again."""
+
+    code = "generation_timed_out"
+    status = 504
 
 
 class VersionNotFound(NotFound):

@@ -8,8 +8,14 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.orgs import Caller, audit
-from offhook.workflows import repository
-from offhook.workflows.errors import TriggerConflict, WorkflowInvalid, WorkflowNotFound, WorkflowNotPublished
+from offhook.workflows import repository, service
+from offhook.workflows.errors import (
+    PublishConflict,
+    TriggerConflict,
+    WorkflowInvalid,
+    WorkflowNotFound,
+    WorkflowNotPublished,
+)
 from offhook.workflows.graph import parse_graph
 from offhook.workflows.ports import ToolCatalogue
 from offhook.workflows.tables import WorkflowVersion
@@ -18,6 +24,7 @@ from offhook.workflows.validation import Report, trigger_conflict, trigger_paths
 
 async def validate_shown(session: AsyncSession, tools: ToolCatalogue, organization_id: int, workflow_id: int) -> Report:
     """Errors and warnings of the draft, or of the published version when there is none. WorkflowNotFound (404)."""
+    await service.get(session, organization_id, workflow_id)
     draft, published = await repository.latest_versions(session, organization_id, workflow_id)
     version = draft or published
     if version is None:
@@ -28,19 +35,29 @@ async def validate_shown(session: AsyncSession, tools: ToolCatalogue, organizati
     return Report((*report.errors, *conflicts), report.warnings)
 
 
-async def publish(session: AsyncSession, tools: ToolCatalogue, caller: Caller, workflow_id: int) -> WorkflowVersion:
-    """Make the draft the published version; without a draft, the published version as it is.
+async def publish(
+    session: AsyncSession,
+    tools: ToolCatalogue,
+    caller: Caller,
+    workflow_id: int,
+    *,
+    expected_revision: int | None = None,
+) -> tuple[WorkflowVersion, int]:
+    """Make the draft the published version; without a draft, the published version as it is. And the new revision.
 
-    WorkflowNotFound (404), WorkflowNotPublished (409, nothing to publish), WorkflowInvalid (422), TriggerConflict (409).
+    WorkflowNotFound (404), WorkflowNotPublished (409, nothing to publish), WorkflowInvalid (422), TriggerConflict (409),
+    PublishConflict (409) when the draft that was there is gone once it is our turn, WorkflowChanged (409).
     """
-    workflow = await repository.by_id(session, caller.organization_id, workflow_id, for_update=True)
-    if workflow is None:
-        raise WorkflowNotFound
+    before = await repository.draft_id(session, caller.organization_id, workflow_id)
+    workflow = await service.get(session, caller.organization_id, workflow_id, lock="change")
+    service.check_revision(workflow, expected_revision)
     draft, published = await repository.latest_versions(session, caller.organization_id, workflow_id)
+    if before is not None and (draft is None or draft.id != before):
+        raise PublishConflict
     if draft is None:
         if published is None:
             raise WorkflowNotPublished("There is no draft to publish.")
-        return published
+        return published, workflow.revision
     report = await _validate(session, tools, draft)
     if not report.is_valid:
         raise WorkflowInvalid([issue.as_dict() for issue in report.errors])
@@ -50,10 +67,10 @@ async def publish(session: AsyncSession, tools: ToolCatalogue, caller: Caller, w
         published.status = "archived"
         await session.flush()  # at most one published version at any moment, says the index
     draft.status, draft.published_at = "published", now
-    await repository.touch(session, workflow, now)
+    await repository.revise(session, workflow, now)
     data = {"version": draft.version_number}
     await audit(session, caller, "workflow.published", f"workflow:{workflow_id}", data)
-    return draft
+    return draft, workflow.revision
 
 
 async def _sync_triggers(session: AsyncSession, version: WorkflowVersion) -> None:

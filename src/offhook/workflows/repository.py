@@ -2,24 +2,35 @@
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import Any, cast
+from typing import Any, Final, Literal, cast
 
-from sqlalchemy import ColumnElement, Text, func, select, update
+from sqlalchemy import ColumnElement, Text, delete, func, select, update
 from sqlalchemy import cast as cast_sql
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.engine import Row
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.workflows.tables import Workflow, WorkflowTrigger, WorkflowVersion
+from offhook.workflows.tables import Workflow, WorkflowFolder, WorkflowTrigger, WorkflowVersion
+
+MAX_ID: Final = 2**31 - 1
+DELETED: Final = "deleted"
+
+# What a transaction is about to do: begin a run, change the workflow, or delete it. Runs begin while it is being changed,
+# not while it is being deleted.
+Lock = Literal["run", "change", "delete"]
 
 
 async def by_id(
-    session: AsyncSession, organization_id: int, workflow_id: int, *, for_update: bool = False
+    session: AsyncSession, organization_id: int, workflow_id: int, *, lock: Lock | None = None
 ) -> Workflow | None:
-    """``for_update`` waits for other editors of this workflow, and reads what they left."""
-    query = select(Workflow).where(Workflow.id == workflow_id, Workflow.organization_id == organization_id)
-    if for_update:
-        query = query.with_for_update().execution_options(populate_existing=True)
+    """None also for one that was deleted. With a ``lock``, waits for others and reads what they left."""
+    query = select(Workflow).where(
+        Workflow.id == workflow_id, Workflow.organization_id == organization_id, Workflow.status != DELETED
+    )
+    if lock:
+        query = query.with_for_update(read=lock == "run", key_share=lock != "delete")
+        query = query.execution_options(populate_existing=True)
     return (await session.execute(query)).scalar_one_or_none()
 
 
@@ -38,6 +49,17 @@ async def latest_versions(
     )
     found = {row.status: row for row in rows}
     return found.get("draft"), found.get("published")
+
+
+async def draft_id(session: AsyncSession, organization_id: int, workflow_id: int) -> int | None:
+    """The id of the draft at this moment; takes no lock."""
+    return await session.scalar(
+        select(WorkflowVersion.id).where(
+            WorkflowVersion.organization_id == organization_id,
+            WorkflowVersion.workflow_id == workflow_id,
+            WorkflowVersion.status == "draft",
+        )
+    )
 
 
 async def version_by_id(session: AsyncSession, organization_id: int, version_id: int) -> WorkflowVersion | None:
@@ -113,9 +135,11 @@ async def listing(
     return (await session.execute(query)).all()
 
 
-async def names(session: AsyncSession, organization_id: int, statuses: Collection[str]) -> Sequence[Row[int, str]]:
+async def names(
+    session: AsyncSession, organization_id: int, statuses: Collection[str], *, limit: int | None, offset: int
+) -> Sequence[Row[int, str]]:
     query = select(Workflow.id, Workflow.name).where(*_mine(organization_id, statuses)).order_by(Workflow.id.desc())
-    return (await session.execute(query)).all()
+    return (await session.execute(query.limit(limit).offset(offset))).all()
 
 
 async def names_of(session: AsyncSession, organization_id: int, workflow_ids: Collection[int]) -> dict[int, str]:
@@ -155,8 +179,8 @@ async def counts(session: AsyncSession, organization_id: int) -> dict[str, int]:
 
 
 def _mine(organization_id: int, statuses: Collection[str]) -> list[ColumnElement[bool]]:
-    conditions = [Workflow.organization_id == organization_id]
-    return [*conditions, Workflow.status.in_(statuses)] if statuses else conditions
+    is_asked = Workflow.status.in_(statuses) if statuses else Workflow.status != DELETED
+    return [Workflow.organization_id == organization_id, is_asked]
 
 
 async def lock_demo(session: AsyncSession, organization_id: int) -> None:
@@ -216,5 +240,90 @@ async def active_trigger(session: AsyncSession, path: str) -> tuple[int, int] | 
 
 
 async def touch(session: AsyncSession, workflow: Workflow, at: datetime) -> None:
+    """Note the time of a change that editors need not know of."""
     workflow.updated_at = at
     await session.flush()
+
+
+async def revise(session: AsyncSession, workflow: Workflow, at: datetime) -> None:
+    """Note a change of the content, which makes an editor's older copy stale. The caller holds the lock for changes."""
+    workflow.revision += 1
+    await touch(session, workflow, at)
+
+
+async def mark_deleted(session: AsyncSession, workflow: Workflow, organization_id: int) -> None:
+    """From now on nobody finds it; its triggers are free for others."""
+    await session.execute(
+        delete(WorkflowTrigger).where(
+            WorkflowTrigger.workflow_id == workflow.id, WorkflowTrigger.organization_id == organization_id
+        )
+    )
+    workflow.status, workflow.folder_id = DELETED, None
+    await session.flush()
+
+
+async def erase(session: AsyncSession, organization_id: int, workflow_id: int) -> None:
+    """Remove what is left of a workflow that was deleted; nothing else is ever removed by this."""
+    await session.execute(
+        delete(Workflow).where(
+            Workflow.id == workflow_id, Workflow.organization_id == organization_id, Workflow.status == DELETED
+        )
+    )
+
+
+async def folders(
+    session: AsyncSession, organization_id: int, *, limit: int | None, offset: int
+) -> tuple[Sequence[Row[Any]], int]:
+    """``id, name, created_at, workflow_count`` by name, and how many there are in all."""
+    mine = WorkflowFolder.organization_id == organization_id
+    inside = select(func.count()).where(Workflow.folder_id == WorkflowFolder.id).scalar_subquery()
+    query = select(
+        WorkflowFolder.id, WorkflowFolder.name, WorkflowFolder.created_at, inside.label("workflow_count")
+    ).where(mine)
+    rows = await session.execute(query.order_by(WorkflowFolder.name, WorkflowFolder.id).limit(limit).offset(offset))
+    total = await session.scalar(select(func.count()).select_from(WorkflowFolder).where(mine))
+    return rows.all(), total or 0
+
+
+async def folder_by_id(session: AsyncSession, organization_id: int, folder_id: int) -> WorkflowFolder | None:
+    """The folder, which nobody deletes before this transaction ends."""
+    query = select(WorkflowFolder).where(
+        WorkflowFolder.id == folder_id, WorkflowFolder.organization_id == organization_id
+    )
+    query = query.with_for_update(read=True, key_share=True).execution_options(populate_existing=True)
+    return (await session.execute(query)).scalar_one_or_none()
+
+
+async def add_folder(session: AsyncSession, organization_id: int, name: str) -> WorkflowFolder | None:
+    """None when the name is taken."""
+    row = insert(WorkflowFolder).values(organization_id=organization_id, name=name)
+    return (await session.scalars(row.on_conflict_do_nothing().returning(WorkflowFolder))).one_or_none()
+
+
+async def rename_folder(session: AsyncSession, organization_id: int, folder: WorkflowFolder, name: str) -> bool:
+    """Whether the name was free."""
+    try:
+        async with session.begin_nested():
+            await session.execute(
+                update(WorkflowFolder)
+                .where(WorkflowFolder.id == folder.id, WorkflowFolder.organization_id == organization_id)
+                .values(name=name)
+            )
+    except IntegrityError:
+        return False
+    return True
+
+
+async def delete_folder(session: AsyncSession, organization_id: int, folder_id: int) -> str | None:
+    """The name that it had; None when there is no such folder."""
+    gone = delete(WorkflowFolder).where(
+        WorkflowFolder.id == folder_id, WorkflowFolder.organization_id == organization_id
+    )
+    return await session.scalar(gone.returning(WorkflowFolder.name))
+
+
+async def workflows_in_folder(session: AsyncSession, organization_id: int, folder_id: int) -> int:
+    found = await session.scalar(
+        select(func.count()).where(Workflow.folder_id == folder_id, Workflow.organization_id == organization_id)
+    )
+    return found or 0

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, StringConstraints
 from pydantic_core import PydanticCustomError
 
-from offhook.workflows.configurations import WorkflowConfigurations
+from offhook.workflows.configurations import Whole, WorkflowConfigurations
 from offhook.workflows.definition import DefinitionRefused, check_size, check_storable, masked
 from offhook.workflows.service import Changes, Listed, WorkflowView
 from offhook.workflows.tables import WorkflowVersion
@@ -52,7 +52,22 @@ class CreateWorkflowRequest(BaseModel):
     workflow_definition: Definition = Field(validation_alias=_DEFINITION_NAMES)
 
 
+class CreateWorkflowTemplateRequest(BaseModel):
+    """What the agent is for; the organisation's language model writes it."""
+
+    call_type: Literal["inbound", "outbound"]
+    use_case: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+    activity_description: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=8000)]
+
+
+ExpectedRevision = Annotated[
+    Whole | None,
+    Field(ge=1, le=2**31 - 1, description="Refuse (409) when the workflow is no longer at this `revision`"),
+]
+
+
 class CreateDraftRequest(BaseModel):
+    expected_revision: ExpectedRevision = None
     workflow_definition: Definition | None = Field(default=None, validation_alias=_DEFINITION_NAMES)
     workflow_configurations: WorkflowConfigurations | None = None
 
@@ -63,6 +78,7 @@ class CreateDraftRequest(BaseModel):
 
 
 class UpdateWorkflowRequest(BaseModel):
+    expected_revision: ExpectedRevision = None
     name: Name | None = None
     workflow_definition: Definition | None = Field(default=None, validation_alias=_DEFINITION_NAMES)
     workflow_configurations: WorkflowConfigurations | None = None
@@ -85,8 +101,33 @@ class UpdateWorkflowStatusRequest(BaseModel):
     status: Literal["active", "archived"]
 
 
+class MoveWorkflowToFolderRequest(BaseModel):
+    """``null`` takes the workflow out of its folder."""
+
+    folder_id: Whole | None
+
+
+class FolderRequest(BaseModel):
+    name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
+
+
+class FolderResponse(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+    id: int
+    name: str
+    created_at: datetime
+    workflow_count: int
+
+
+class DeletedResponse(BaseModel):
+    success: Literal[True] = True
+    id: int
+
+
 class WorkflowResponse(BaseModel):
-    """``workflow_definition`` and ``definition`` are the same object: the draft's if there is one."""
+    """``workflow_definition`` and ``definition`` are the same object: the draft's if there is one. ``revision`` counts
+    changes: send it back as ``expected_revision`` (or the ``ETag`` as ``If-Match``) to not overwrite somebody else's."""
 
     id: int
     name: str
@@ -105,6 +146,7 @@ class WorkflowResponse(BaseModel):
     published_version_number: int | None
     has_draft: bool
     total_runs: int
+    revision: int
 
     @classmethod
     def of(cls, view: WorkflowView) -> "WorkflowResponse":
@@ -128,6 +170,7 @@ class WorkflowResponse(BaseModel):
             published_version_number=view.published_number,
             has_draft=view.has_draft,
             total_runs=view.total_runs,
+            revision=workflow.revision,
         )
 
 
@@ -145,6 +188,21 @@ class WorkflowListResponse(BaseModel):
     @classmethod
     def of(cls, listed: Listed) -> "WorkflowListResponse":
         return cls(**listed.row._asdict(), total_runs=listed.total_runs)
+
+    @classmethod
+    def shown(cls, view: WorkflowView) -> "WorkflowListResponse":
+        workflow = view.workflow
+        return cls(
+            id=workflow.id,
+            name=workflow.name,
+            status=workflow.status,
+            folder_id=workflow.folder_id,
+            created_at=workflow.created_at,
+            total_runs=view.total_runs,
+            workflow_uuid=workflow.workflow_uuid,
+            published_version_number=view.published_number,
+            has_draft=view.has_draft,
+        )
 
 
 class WorkflowSummaryResponse(BaseModel):

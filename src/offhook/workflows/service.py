@@ -9,21 +9,22 @@ from sqlalchemy.engine import Row
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.orgs import Caller, audit
-from offhook.workflows import repository
+from offhook.workflows import folders, repository
 from offhook.workflows.definition import complete
 from offhook.workflows.errors import (
     StatusFilterInvalid,
     TriggerNotFound,
     VersionNotFound,
     WorkflowArchived,
+    WorkflowChanged,
     WorkflowNotFound,
     WorkflowNotPublished,
 )
 from offhook.workflows.ports import RunCounter
+from offhook.workflows.repository import MAX_ID, Lock
 from offhook.workflows.tables import Workflow, WorkflowVersion
 
 STATUSES: Final = ("active", "archived")
-MAX_ID: Final = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +65,21 @@ class Changes:
         return [name for name in self.__slots__ if getattr(self, name) is not None]
 
 
-async def create(session: AsyncSession, caller: Caller, name: str, definition: Mapping[str, Any]) -> Workflow:
+async def create(
+    session: AsyncSession,
+    caller: Caller,
+    name: str,
+    definition: Mapping[str, Any],
+    *,
+    configurations: Mapping[str, Any] | None = None,
+    template_context_variables: Mapping[str, Any] | None = None,
+) -> Workflow:
     """A new workflow whose version 1 is a draft."""
     workflow = Workflow(organization_id=caller.organization_id, name=name, created_by=caller.user_id)
     session.add(workflow)
     await session.flush()
     await session.refresh(workflow)
-    content = Changes(definition=definition)
+    content = Changes(None, definition, configurations, template_context_variables)
     await _write_draft(session, workflow, None, None, content, created_by=caller.user_id)
     await audit(session, caller, "workflow.created", f"workflow:{workflow.id}", {"name": name})
     return workflow
@@ -78,7 +87,7 @@ async def create(session: AsyncSession, caller: Caller, name: str, definition: M
 
 async def view(session: AsyncSession, counter: RunCounter, organization_id: int, workflow_id: int) -> WorkflowView:
     """WorkflowNotFound (404)."""
-    workflow = await _get(session, organization_id, workflow_id)
+    workflow = await get(session, organization_id, workflow_id)
     draft, published = await repository.latest_versions(session, organization_id, workflow_id)
     shown = draft or published
     if shown is None:  # a workflow is created together with its first version
@@ -114,13 +123,21 @@ async def listing(
     """Newest first, and how many there are in all."""
     rows = await repository.listing(session, organization_id, statuses, limit=limit, offset=offset)
     runs = await counter.count(session, organization_id, [row.id for row in rows]) if rows else {}
-    by_status = await repository.counts(session, organization_id)
-    total = sum(number for status, number in by_status.items() if not statuses or status in statuses)
+    total = await _total(session, organization_id, statuses)
     return [Listed(row, runs.get(row.id, 0)) for row in rows], total
 
 
-async def names(session: AsyncSession, organization_id: int, statuses: Collection[str]) -> Sequence[Row[int, str]]:
-    return await repository.names(session, organization_id, statuses)
+async def _total(session: AsyncSession, organization_id: int, statuses: Collection[str]) -> int:
+    by_status = await repository.counts(session, organization_id)
+    return sum(by_status.get(status, 0) for status in statuses or STATUSES)
+
+
+async def names(
+    session: AsyncSession, organization_id: int, statuses: Collection[str], *, limit: int | None, offset: int
+) -> tuple[Sequence[Row[int, str]], int]:
+    """Newest first, and how many there are in all."""
+    rows = await repository.names(session, organization_id, statuses, limit=limit, offset=offset)
+    return rows, await _total(session, organization_id, statuses)
 
 
 async def counts(session: AsyncSession, organization_id: int) -> dict[str, int]:
@@ -132,13 +149,19 @@ async def counts(session: AsyncSession, organization_id: int) -> dict[str, int]:
 async def versions(
     session: AsyncSession, organization_id: int, workflow_id: int, *, limit: int | None, offset: int
 ) -> tuple[Sequence[WorkflowVersion], int]:
-    await _get(session, organization_id, workflow_id)
+    await get(session, organization_id, workflow_id)
     return await repository.versions(session, organization_id, workflow_id, limit=limit, offset=offset)
 
 
-async def update(session: AsyncSession, caller: Caller, workflow_id: int, changes: Changes) -> None:
-    """The name takes effect at once; everything else goes into the draft, which is made when there is none."""
-    workflow = await _get(session, caller.organization_id, workflow_id, for_update=True)
+async def update(
+    session: AsyncSession, caller: Caller, workflow_id: int, changes: Changes, *, expected_revision: int | None = None
+) -> None:
+    """The name takes effect at once; everything else goes into the draft, which is made when there is none.
+
+    WorkflowChanged (409) when the workflow is at another revision than expected.
+    """
+    workflow = await get(session, caller.organization_id, workflow_id, lock="change")
+    check_revision(workflow, expected_revision)
     if not changes.fields:
         return
     if changes.name is not None:
@@ -146,26 +169,30 @@ async def update(session: AsyncSession, caller: Caller, workflow_id: int, change
     if changes.are_versioned:
         draft, published = await repository.latest_versions(session, caller.organization_id, workflow_id)
         await _write_draft(session, workflow, draft, published, changes, created_by=caller.user_id)
-    await repository.touch(session, workflow, datetime.now(UTC))
+    await repository.revise(session, workflow, datetime.now(UTC))
     await audit(session, caller, "workflow.updated", f"workflow:{workflow_id}", {"fields": changes.fields})
 
 
-async def create_draft(session: AsyncSession, caller: Caller, workflow_id: int, changes: Changes) -> WorkflowVersion:
-    """The draft, made from the published version when there is none, and changed when there is something to change."""
-    workflow = await _get(session, caller.organization_id, workflow_id, for_update=True)
+async def create_draft(
+    session: AsyncSession, caller: Caller, workflow_id: int, changes: Changes, *, expected_revision: int | None = None
+) -> tuple[WorkflowVersion, int]:
+    """The draft, made from the published version when there is none, and changed when there is something to change;
+    and the workflow's revision. WorkflowChanged (409) when it is at another one than expected."""
+    workflow = await get(session, caller.organization_id, workflow_id, lock="change")
+    check_revision(workflow, expected_revision)
     draft, published = await repository.latest_versions(session, caller.organization_id, workflow_id)
     if draft is not None and not changes.are_versioned:
-        return draft
+        return draft, workflow.revision
     written = await _write_draft(session, workflow, draft, published, changes, created_by=caller.user_id)
-    await repository.touch(session, workflow, datetime.now(UTC))
+    await repository.revise(session, workflow, datetime.now(UTC))
     data = {"version": written.version_number, "fields": changes.fields}
     await audit(session, caller, "workflow.draft_created", f"workflow:{workflow_id}", data)
-    return written
+    return written, workflow.revision
 
 
 async def restore(session: AsyncSession, caller: Caller, workflow_id: int, number: int) -> WorkflowVersion:
     """Copy an old version into the draft. VersionNotFound (404)."""
-    workflow = await _get(session, caller.organization_id, workflow_id, for_update=True)
+    workflow = await get(session, caller.organization_id, workflow_id, lock="change")
     source = await repository.version_by_number(session, caller.organization_id, workflow_id, number)
     if source is None:
         raise VersionNotFound
@@ -179,7 +206,7 @@ async def restore(session: AsyncSession, caller: Caller, workflow_id: int, numbe
     )
     written = await _write_draft(session, workflow, draft, published, content, created_by=caller.user_id)
     written.note = f"Restored from version {number}"
-    await repository.touch(session, workflow, datetime.now(UTC))
+    await repository.revise(session, workflow, datetime.now(UTC))
     data = {"from": number, "version": written.version_number}
     await audit(session, caller, "workflow.restored", f"workflow:{workflow_id}", data)
     return written
@@ -187,7 +214,7 @@ async def restore(session: AsyncSession, caller: Caller, workflow_id: int, numbe
 
 async def set_status(session: AsyncSession, caller: Caller, workflow_id: int, status: str) -> None:
     """``active`` or ``archived``; idempotent."""
-    workflow = await _get(session, caller.organization_id, workflow_id, for_update=True)
+    workflow = await get(session, caller.organization_id, workflow_id, lock="change")
     if workflow.status == status:
         return
     workflow.status = status
@@ -196,10 +223,29 @@ async def set_status(session: AsyncSession, caller: Caller, workflow_id: int, st
     await audit(session, caller, action, f"workflow:{workflow_id}")
 
 
-async def _get(session: AsyncSession, organization_id: int, workflow_id: int, *, for_update: bool = False) -> Workflow:
+async def move(session: AsyncSession, caller: Caller, workflow_id: int, folder_id: int | None) -> None:
+    """Into a folder of the same organisation, or out of its folder. FolderNotFound (404)."""
+    workflow = await get(session, caller.organization_id, workflow_id, lock="change")
+    if folder_id is not None:
+        await folders.get(session, caller.organization_id, folder_id)
+    if workflow.folder_id == folder_id:
+        return
+    workflow.folder_id = folder_id
+    await repository.touch(session, workflow, datetime.now(UTC))
+    await audit(session, caller, "workflow.moved", f"workflow:{workflow_id}", {"folder_id": folder_id})
+
+
+def check_revision(workflow: Workflow, expected: int | None) -> None:
+    """WorkflowChanged (409) unless it is at the revision that the editor has read."""
+    if expected is not None and expected != workflow.revision:
+        raise WorkflowChanged(expected, workflow.revision)
+
+
+async def get(session: AsyncSession, organization_id: int, workflow_id: int, *, lock: Lock | None = None) -> Workflow:
+    """The row itself, for the use cases of this domain. WorkflowNotFound (404)."""
     found = None
     if 0 < workflow_id <= MAX_ID:
-        found = await repository.by_id(session, organization_id, workflow_id, for_update=for_update)
+        found = await repository.by_id(session, organization_id, workflow_id, lock=lock)
     if found is None:
         raise WorkflowNotFound
     return found
@@ -279,12 +325,12 @@ async def version_to_run(session: AsyncSession, organization_id: int, version_id
     version = await repository.version_by_id(session, organization_id, version_id) if version_id <= MAX_ID else None
     if version is None:
         raise VersionNotFound
-    return _to_run(await _get(session, organization_id, version.workflow_id), version)
+    return _to_run(await get(session, organization_id, version.workflow_id), version)
 
 
 async def name_of(session: AsyncSession, organization_id: int, workflow_id: int) -> str:
     """The display name, archived or not. WorkflowNotFound (404)."""
-    return (await _get(session, organization_id, workflow_id)).name
+    return (await get(session, organization_id, workflow_id)).name
 
 
 async def names_of(session: AsyncSession, organization_id: int, workflow_ids: Collection[int]) -> dict[int, str]:
@@ -301,7 +347,8 @@ async def by_trigger(session: AsyncSession, path: str) -> tuple[int, int]:
 
 
 async def _get_active(session: AsyncSession, organization_id: int, workflow_id: int) -> Workflow:
-    workflow = await _get(session, organization_id, workflow_id)
+    # locked, so that nobody deletes it before the run that is about to begin is there
+    workflow = await get(session, organization_id, workflow_id, lock="run")
     if workflow.status != "active":
         raise WorkflowArchived
     return workflow

@@ -1,4 +1,4 @@
-"""Workflows (what users call agents), their versions and their public triggers."""
+"""Workflows (what users call agents), their folders, their versions and their public triggers."""
 
 import uuid
 from datetime import datetime
@@ -10,16 +10,35 @@ from sqlalchemy.orm import Mapped, mapped_column
 from offhook.kit.db import Base
 
 
+class WorkflowFolder(Base):
+    __tablename__ = "workflow_folders"
+    __table_args__ = (UniqueConstraint("organization_id", "name"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"))
+    name: Mapped[str] = mapped_column(String(100))
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
 class Workflow(Base):
+    """``status``: active, archived, or deleted: gone for everybody, while a job removes its history.
+
+    ``revision`` counts the changes of its name and its versions, so that an editor can tell that somebody else was faster.
+    """
+
     __tablename__ = "workflows"
-    __table_args__ = (Index("ix_workflows_org", "organization_id", "id"),)
+    __table_args__ = (
+        Index("ix_workflows_org", "organization_id", "id"),
+        Index("ix_workflows_folder", "folder_id", postgresql_where=text("folder_id IS NOT NULL")),
+    )
 
     id: Mapped[int] = mapped_column(primary_key=True)
     organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"))
     workflow_uuid: Mapped[uuid.UUID] = mapped_column(unique=True, server_default=text("gen_random_uuid()"))
     name: Mapped[str] = mapped_column(String(200))
     status: Mapped[str] = mapped_column(String(16), server_default="active")
-    folder_id: Mapped[int | None]
+    folder_id: Mapped[int | None] = mapped_column(ForeignKey("workflow_folders.id", ondelete="SET NULL"))
+    revision: Mapped[int] = mapped_column(server_default=text("1"))
     created_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     updated_at: Mapped[datetime] = mapped_column(server_default=func.now())

@@ -1,0 +1,36 @@
+"""Two people edit one thing: the revision that one of them has read, as a header, and the answer's own."""
+
+import re
+from typing import Annotated
+
+from fastapi import Depends, Header, Response
+
+from offhook.errors import Unprocessable
+
+_ETAG = re.compile(r'(?:W/)?"?([0-9]{1,9})"?')
+
+
+class RevisionInvalid(Unprocessable):
+    """If-Match holds no revision: send back the ETag of what you have read."""
+
+    code = "revision_invalid"
+
+
+def _expected(
+    if_match: Annotated[str | None, Header(description="The ETag of what you have read")] = None,
+) -> int | None:
+    if if_match is None or if_match.strip() == "*":
+        return None
+    match = _ETAG.fullmatch(if_match.strip())
+    if match is None:
+        raise RevisionInvalid
+    return int(match[1])
+
+
+# None when the client did not send one: then the last writer wins, as ever.
+IfMatch = Annotated[int | None, Depends(_expected)]
+
+
+def set_revision(response: Response, revision: int) -> None:
+    """The revision as ``ETag``, to be sent back as ``If-Match``."""
+    response.headers["ETag"] = f'"{revision}"'

@@ -1,0 +1,22 @@
+"""The kinds of nodes over HTTP, as editors and SDKs read them."""
+
+from fastapi import APIRouter
+
+from offhook.orgs import CurrentOrg
+from offhook.workflows.errors import NodeTypeNotFound
+from offhook.workflows.nodes import KINDS
+from offhook.workflows.nodes.spec import SPEC_VERSION, NodeSpec, NodeTypesResponse
+
+router = APIRouter(prefix="/node-types", tags=["workflows"])
+
+
+@router.get("", response_model=NodeTypesResponse, response_model_exclude_none=True, operation_id="list_node_types")
+async def list_node_types(org: CurrentOrg) -> NodeTypesResponse:
+    return NodeTypesResponse(spec_version=SPEC_VERSION, node_types=[kind.spec for kind in KINDS.values()])
+
+
+@router.get("/{name}", response_model=NodeSpec, response_model_exclude_none=True, operation_id="get_node_type")
+async def get_node_type(name: str, org: CurrentOrg) -> NodeSpec:
+    if name not in KINDS:
+        raise NodeTypeNotFound
+    return KINDS[name].spec
