@@ -58,6 +58,9 @@ class Writer:
     def for_call(self, configurations: Mapping[str, Any]) -> CallModels:
         return CallModels(llm=(self,), tts=(), stt=())
 
+    async def for_organization(self, organization_id: int, configurations: Mapping[str, Any]) -> CallModels:
+        return self.for_call(configurations)
+
     async def close(self) -> None:
         pass
 

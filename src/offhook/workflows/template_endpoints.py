@@ -33,7 +33,8 @@ async def create_workflow_from_template(
     root: Root = request.app.state.root
     brief = Brief(body.call_type, body.use_case, body.activity_description)
     # no transaction is open while the model writes, which may take a minute
-    definition = await generation.write_definition(models.for_call({}).llm[0], brief)
+    chosen = await models.for_organization(org.organization_id, {})
+    definition = await generation.write_definition(chosen.llm[0], brief)
     async with root.db.transaction() as session:
         workflow = await service.create(session, org, brief.name, definition)
         view = await service.view(session, root.get(RunCounter), org.organization_id, workflow.id)  # type: ignore[type-abstract]  # found by its port
