@@ -4,13 +4,12 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends
 
-from offhook.chat.schemas import ChatMessageRequest, StartChatRequest, TextChat
+from offhook.chat.schemas import ChatMessageRequest, EndChatRequest, RewindChatRequest, StartChatRequest, TextChat
 from offhook.chat.service import Chats
 from offhook.kit.ids import Id, LongId
 from offhook.orgs import CurrentOrg, RequireMember
 from offhook.root import use
-from offhook.runs import Run
-from offhook.runs.chats import EMPTY
+from offhook.runs import Run, chat_turns
 
 router = APIRouter(prefix="/workflow/{workflow_id}/text-chat/sessions", tags=["text chat"])
 
@@ -19,7 +18,7 @@ ChatsOf = Annotated[Chats, Depends(use(Chats))]
 
 def shown(run: Run) -> dict[str, Any]:
     """A chat's run as :class:`TextChat`."""
-    state = {**EMPTY, **(run.chat_state or {})}
+    state = chat_turns.state_of(run.chat_state)
     return {
         "id": run.id,
         "workflow_run_id": run.id,
@@ -31,9 +30,26 @@ def shown(run: Run) -> dict[str, Any]:
         "revision": state["revision"],
         "is_answering": state["claim"] is not None,
         "is_over": run.ended_at is not None,
-        "messages": state["messages"],
+        "messages": chat_turns.messages(state),
+        "session_data": _session_data(run, state),
         "created_at": run.created_at,
         "ended_at": run.ended_at,
+    }
+
+
+def _session_data(run: Run, state: chat_turns.State) -> dict[str, Any]:
+    if run.ended_at is not None:
+        status = "completed"
+    elif state["claim"] is not None:
+        status = "pending_assistant_turn"
+    else:
+        status = "idle" if state["cursor"] is None else "rewound"
+    return {
+        "version": 1,
+        "status": status,
+        "cursor_turn_id": state["cursor"],
+        "turns": [chat_turns.shown(turn) for turn in state["turns"]],
+        "discarded_future": [chat_turns.shown(turn) for turn in state["discarded"]],
     }
 
 
@@ -60,7 +76,20 @@ async def send_text_chat_message(
     return shown(await chats.say(org, workflow_id, run_id, body.text, expected_revision=body.expected_revision))
 
 
+@router.post("/{run_id}/rewind", response_model=TextChat, operation_id="rewind_text_chat")
+async def rewind_text_chat(
+    workflow_id: Id, run_id: LongId, body: RewindChatRequest, org: RequireMember, chats: ChatsOf
+) -> dict[str, Any]:
+    """Takes the chat back to a turn: node, variables and history are as they were after it. What came later stays
+    visible; the next message discards it, `cursor_turn_id: null` goes back to it."""
+    run = await chats.rewind(org, workflow_id, run_id, body.cursor_turn_id, expected_revision=body.expected_revision)
+    return shown(run)
+
+
 @router.post("/{run_id}/end", response_model=TextChat, operation_id="end_text_chat")
-async def end_text_chat(workflow_id: Id, run_id: LongId, org: RequireMember, chats: ChatsOf) -> dict[str, Any]:
+async def end_text_chat(
+    workflow_id: Id, run_id: LongId, org: RequireMember, chats: ChatsOf, body: EndChatRequest | None = None
+) -> dict[str, Any]:
     """End the chat; ending it again changes nothing."""
-    return shown(await chats.end(org, workflow_id, run_id))
+    expected = body.expected_revision if body else None
+    return shown(await chats.end(org, workflow_id, run_id, expected_revision=expected))

@@ -1,7 +1,7 @@
 """What the endpoints of text chats take and answer."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
 
@@ -22,14 +22,54 @@ class ChatMessageRequest(BaseModel):
     expected_revision: int | None = Field(default=None, ge=0)
 
 
+class RewindChatRequest(BaseModel):
+    """``cursor_turn_id``: the last turn that counts; null goes forward again to the last one there is."""
+
+    cursor_turn_id: str | None = Field(default=None, max_length=64)
+    expected_revision: int | None = Field(default=None, ge=0)
+
+
+class EndChatRequest(BaseModel):
+    expected_revision: int | None = Field(default=None, ge=0)
+
+
 class ChatMessage(BaseModel):
     role: Literal["caller", "agent"]
     text: str
     created_at: datetime
 
 
+class ChatWords(BaseModel):
+    text: str
+    created_at: datetime
+
+
+class ChatTurn(BaseModel):
+    """What was said between two messages of the person, and how the agent stood after it."""
+
+    id: str
+    status: Literal["completed"]
+    user_message: ChatWords | None
+    assistant_message: ChatWords | None
+    messages: list[ChatMessage]
+    node_id: str
+    variables: dict[str, Any]
+    created_at: datetime
+
+
+class ChatSessionData(BaseModel):
+    """``turns`` behind ``cursor_turn_id`` do not count; with the next message they move to ``discarded_future``."""
+
+    version: int
+    status: Literal["idle", "pending_assistant_turn", "rewound", "completed"]
+    cursor_turn_id: str | None
+    turns: list[ChatTurn]
+    discarded_future: list[ChatTurn]
+
+
 class TextChat(BaseModel):
-    """A whole chat. ``status`` is its run's; ``revision`` counts exchanges; ``is_answering``: a message is on its way."""
+    """A whole chat. ``status`` is its run's; ``revision`` counts changes; ``is_answering``: a message is on its way;
+    ``messages`` are those that count."""
 
     id: int
     workflow_run_id: int
@@ -42,5 +82,6 @@ class TextChat(BaseModel):
     is_answering: bool
     is_over: bool
     messages: list[ChatMessage]
+    session_data: ChatSessionData
     created_at: datetime
     ended_at: datetime | None

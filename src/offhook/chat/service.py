@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
@@ -11,8 +12,9 @@ from offhook.chat.errors import ChatTimedOut, WorkflowChanged
 from offhook.models.ports import ModelSource
 from offhook.orgs import Caller
 from offhook.root import Root
-from offhook.runs import Run, chats
+from offhook.runs import Run, chat_turns, chats
 from offhook.runs import service as runs
+from offhook.runs.chat_turns import NewTurn
 from offhook.runs.chats import Answer, Claim
 from offhook.runs.context import call_context
 from offhook.runs.events import RunStarted
@@ -30,8 +32,17 @@ from offhook.workflows.graph import parse_graph
 ANSWER_S: Final = chats.CLAIM_S - 20
 log = structlog.get_logger(__name__)
 
-# What an exchange adds to the chat: (role, text), in order.
-Exchange = Callable[[TextSession], Awaitable[list[tuple[str, str]]]]
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One turn of an exchange: the person's words, if there were any, the agent's, and how the engine stood after them."""
+
+    by_caller: str | None
+    by_agent: list[str]
+    snapshot: dict[str, Any]
+
+
+Exchange = Callable[[TextSession], Awaitable[list[Said]]]
 
 
 class KeptEvents:
@@ -78,24 +89,39 @@ class Chats:
         """The chat with the person's message and the agent's answer. ChatConflict and ChatIsOver (409)."""
         return await self._exchange((caller.organization_id, workflow_id, run_id), text, expected_revision)
 
-    async def end(self, caller: Caller, workflow_id: int, run_id: int) -> Run:
+    async def rewind(
+        self, caller: Caller, workflow_id: int, run_id: int, cursor: str | None, *, expected_revision: int | None
+    ) -> Run:
+        """The chat as it stood after the turn ``cursor``; None: as it stands after its last turn.
+
+        ChatTurnNotFound (404), ChatConflict and ChatIsOver (409).
+        """
+        ids = (caller.organization_id, workflow_id, run_id)
+        async with self._root.db.transaction() as session:
+            return await chats.rewind(
+                session, ids, cursor, expected_revision=expected_revision, now=self._root.clock.now()
+            )
+
+    async def end(self, caller: Caller, workflow_id: int, run_id: int, *, expected_revision: int | None = None) -> Run:
         """Close the chat; one that is over already is left as it is."""
         ids = (caller.organization_id, workflow_id, run_id)
         run = await self.get(caller, *ids[1:])
         if run.ended_at is not None:
             return run
-        held = await self._claim(ids, None)
+        held = await self._claim(ids, expected_revision)
         return await self._with(held, _end)
 
     async def _exchange(self, ids: tuple[int, int, int], text: str | None, expected_revision: int | None) -> Run:
         held = await self._claim(ids, expected_revision)
 
-        async def talk(engine: TextSession) -> list[tuple[str, str]]:
+        async def talk(engine: TextSession) -> list[Said]:
+            said: list[Said] = []
             # A chat whose first answer was lost, or that was made as a bare run, begins with its first message.
-            said = [] if held.state["snapshot"] is not None else _by_agent(await engine.start())
-            if text is None or engine.is_over:
-                return said
-            return [*said, ("caller", text), *_by_agent(await engine.say(text))]
+            if not held.state["turns"]:
+                said.append(Said(None, await engine.start(), engine.snapshot()))
+            if text is not None and not engine.is_over:
+                said.append(Said(text, await engine.say(text), engine.snapshot()))
+            return said
 
         return await self._with(held, talk)
 
@@ -112,8 +138,8 @@ class Chats:
             async with asyncio.timeout(ANSWER_S):
                 said = await talk(engine)
             now = self._root.clock.now()
-            messages = [_message(role, text, began_at if role == "caller" else now) for role, text in said]
-            answer = Answer(messages, engine.snapshot(), sink.events, engine.result)
+            turns = [_turn(one, began_at.isoformat(), now.isoformat()) for one in said]
+            answer = Answer(turns, sink.events, engine.result)
             async with self._root.db.transaction() as session:
                 run = await chats.store(session, held, answer, now=now)
         except BaseException as error:
@@ -129,7 +155,7 @@ class Chats:
         run = held.run
         async with self._root.db.transaction() as session:
             version = await workflows.version_to_run(session, run.organization_id, run.version_id)
-        graph, snapshot = parse_graph(version.definition), held.state["snapshot"]
+        graph, snapshot = parse_graph(version.definition), chat_turns.snapshot(held.state)
         if graph.start_id is None or (snapshot is not None and snapshot["node_id"] not in graph.nodes):
             raise WorkflowChanged
         agent = Agent(
@@ -155,14 +181,13 @@ class Chats:
             log.warning("chat_claim_not_released", run_id=held.run.id, error=type(error).__name__)
 
 
-async def _end(engine: TextSession) -> list[tuple[str, str]]:
+async def _end(engine: TextSession) -> list[Said]:
     await engine.end()
     return []
 
 
-def _by_agent(texts: list[str]) -> list[tuple[str, str]]:
-    return [("agent", text) for text in texts]
-
-
-def _message(role: str, text: str, at: datetime) -> dict[str, Any]:
-    return {"role": role, "text": text, "created_at": at.isoformat()}
+def _turn(said: Said, asked_at: str, answered_at: str) -> NewTurn:
+    """Times are ISO 8601."""
+    asked = [] if said.by_caller is None else [{"role": "caller", "text": said.by_caller, "created_at": asked_at}]
+    answered = [{"role": "agent", "text": text, "created_at": answered_at} for text in said.by_agent]
+    return NewTurn([*asked, *answered], said.snapshot, asked_at)

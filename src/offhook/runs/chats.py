@@ -1,7 +1,7 @@
 """The stored side of a text chat: one writer at a time across processes, by a revision and a claim in the run's row.
 
-``chat_state`` is ``{revision, messages, snapshot, claim}``. Answering takes a model some seconds, in which no transaction
-is open: a first transaction claims the chat, a second one stores the answer if the claim still holds.
+``chat_state`` is what ``chat_turns`` describes. Answering takes a model some seconds, in which no transaction is open: a
+first transaction claims the chat, a second one stores the answer if the claim still holds.
 """
 
 import secrets
@@ -13,12 +13,13 @@ from typing import Any, Final
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.runs import event_store, finishing
-from offhook.runs.errors import ChatConflict, ChatIsOver, RunNotFound
+from offhook.runs import chat_turns, event_store, finishing
+from offhook.runs.chat_turns import NewTurn, State
+from offhook.runs.errors import ChatConflict, ChatIsOver, ChatTurnNotFound, RunNotFound
 from offhook.runs.event_store import NewEvent
 from offhook.runs.finishing import Ending
 from offhook.runs.limits import TEXT_CHAT
-from offhook.runs.projections import tally_of
+from offhook.runs.projections import CHAT_REWOUND, tally_of
 from offhook.runs.states import LIVE
 from offhook.runs.tables import Run
 from offhook.voice.events import LIVE_ONLY, VoiceEvent
@@ -27,7 +28,6 @@ from offhook.voice.ports import CallResult
 CLAIM_S: Final = 150.0
 # A chat that nobody writes in is over after this; the sweeper ends it like any run whose lease ran out.
 IDLE: Final = timedelta(hours=1)
-EMPTY: Final[dict[str, Any]] = {"revision": 0, "messages": [], "snapshot": None, "claim": None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +41,9 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one exchange adds: messages ``{role, text, created_at}``, the engine's snapshot and events, its end if it ended."""
+    """What one exchange adds: turns, the engine's events, its end if it ended."""
 
-    messages: list[dict[str, Any]]
-    snapshot: dict[str, Any]
+    turns: Sequence[NewTurn]
     events: Sequence[VoiceEvent]
     result: CallResult | None
 
@@ -62,16 +61,7 @@ async def claim(
     Raises RunNotFound (404), ChatIsOver (409), and ChatConflict (409) when the chat is at another revision than
     expected or another message is being answered.
     """
-    run = await _locked(session, *ids, lock=True)
-    if run.status not in LIVE:
-        raise ChatIsOver
-    state = {**EMPTY, **(run.chat_state or {})}
-    revision = state["revision"]
-    if expected_revision is not None and expected_revision != revision:
-        raise conflict("The chat has moved on: read it again, then send.", expected_revision, revision)
-    held = state["claim"]
-    if held is not None and datetime.fromisoformat(held["until"]) > now:
-        raise conflict("Another message is being answered: wait for its answer.", expected_revision, revision)
+    run, state = await _unclaimed(session, ids, expected_revision, now)
     token = secrets.token_hex(8)
     run.chat_state = {**state, "claim": {"id": token, "until": (now + timedelta(seconds=CLAIM_S)).isoformat()}}
     run.status = "in_progress"
@@ -82,21 +72,38 @@ async def claim(
     return Claim(token, run, state)
 
 
+async def rewind(
+    session: AsyncSession,
+    ids: tuple[int, int, int],
+    cursor: str | None,
+    *,
+    expected_revision: int | None,
+    now: datetime,
+) -> Run:
+    """Take the chat back to how it stood after the turn ``cursor``; None: forward again to its last turn.
+
+    Raises what :func:`claim` raises, and ChatTurnNotFound (404).
+    """
+    run, state = await _unclaimed(session, ids, expected_revision, now)
+    if cursor is not None and all(turn["id"] != cursor for turn in state["turns"]):
+        raise ChatTurnNotFound
+    run.chat_state = {**state, "cursor": cursor, "revision": state["revision"] + 1, "claim": None}
+    run.lease_until = now + IDLE if run.lease_until is not None else None
+    await session.flush()
+    return run
+
+
 async def store(session: AsyncSession, held: Claim, answer: Answer, *, now: datetime) -> Run:
     """Write an answer and give the claim back. ChatConflict when the claim was lost to another message meanwhile."""
     run = await _claimed(session, held)
     if run is None:
         raise conflict("The answer came too late: the chat has moved on.", held.state["revision"], None)
-    state = {
-        "revision": held.state["revision"] + 1,
-        "messages": [*held.state["messages"], *answer.messages],
-        "snapshot": answer.snapshot,
-        "claim": None,
-    }
+    state = {**chat_turns.extended(held.state, answer.turns), "revision": held.state["revision"] + 1, "claim": None}
     run.chat_state = event_store.storable(state)
     run.lease_until = now + IDLE
     await session.flush()
-    await event_store.append(session, _numbered(run.id, answer.events, now))
+    taken_back = [_rewound(run, held.state, now)] if chat_turns.is_taken_back(held.state) else []
+    await event_store.append(session, [*taken_back, *_numbered(run.id, answer.events, now)])
     if answer.result is not None:
         await _end(session, run, answer.result, now)
     return await _locked(session, run.organization_id, run.workflow_id, run.id, lock=False)
@@ -114,6 +121,23 @@ async def _end(session: AsyncSession, run: Run, result: CallResult, now: datetim
     tally = tally_of(stored)
     ending = Ending(result, {**tally.gathered(), **result.gathered}, tally.usage, tally.latency(), now)
     await finishing.store(session, run.organization_id, run.id, ending)
+
+
+async def _unclaimed(
+    session: AsyncSession, ids: tuple[int, int, int], expected_revision: int | None, now: datetime
+) -> tuple[Run, State]:
+    """The locked run of a chat that nobody answers at this moment, at the revision that is expected."""
+    run = await _locked(session, *ids, lock=True)
+    if run.status not in LIVE:
+        raise ChatIsOver
+    state = chat_turns.state_of(run.chat_state)
+    revision = state["revision"]
+    if expected_revision is not None and expected_revision != revision:
+        raise conflict("The chat has moved on: read it again, then send.", expected_revision, revision)
+    held = state["claim"]
+    if held is not None and datetime.fromisoformat(held["until"]) > now:
+        raise conflict("Another message is being answered: wait for its answer.", expected_revision, revision)
+    return run, state
 
 
 async def _locked(session: AsyncSession, organization_id: int, workflow_id: int, run_id: int, *, lock: bool) -> Run:
@@ -137,6 +161,22 @@ async def _claimed(session: AsyncSession, held: Claim) -> Run | None:
     current = (run.chat_state or {}).get("claim")
     is_mine = run.status in LIVE and current is not None and current["id"] == held.id
     return run if is_mine else None
+
+
+def _rewound(run: Run, state: State, now: datetime) -> NewEvent:
+    """From here on the events that came after the kept turns do not count; see ``projections.CHAT_REWOUND``."""
+    turn, said = chat_turns.active(state)[-1], chat_turns.messages(state)
+    data = {
+        "turn_id": turn["id"],
+        "node_id": turn["checkpoint"]["node_id"],
+        "name": (turn["checkpoint"]["nodes_visited"] or [None])[-1],
+        "values": turn["checkpoint"]["values"],
+        "nodes_visited": turn["checkpoint"]["nodes_visited"],
+        "lines": len(said),
+        "caller_lines": sum(message["role"] == "caller" for message in said),
+    }
+    at_ms = round((now - (run.answered_at or now)).total_seconds() * 1000)
+    return NewEvent(run.id, CHAT_REWOUND, max(0, at_ms), event_store.encode(data), now - timedelta(microseconds=1))
 
 
 def _numbered(run_id: int, events: Sequence[VoiceEvent], now: datetime) -> list[NewEvent]:

@@ -61,3 +61,9 @@ class ChatIsOver(Conflict):
     """This chat is over."""
 
     code = "chat_is_over"
+
+
+class ChatTurnNotFound(NotFound):
+    """This chat has no such turn."""
+
+    code = "chat_turn_not_found"

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from offhook.runs.opting_out import DO_NOT_CALL_REQUESTED
 from offhook.voice.events import (
@@ -14,6 +14,10 @@ from offhook.voice.events import (
     USAGE_COUNTED,
     VARIABLES_EXTRACTED,
 )
+
+# A text chat was taken back and went on from there: {turn_id, node_id, name, values, nodes_visited, lines, caller_lines},
+# how everything stands now, and how many lines of the transcript are left.
+CHAT_REWOUND: Final = "chat_rewound"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,8 @@ class Tally:
             values = data.get("values")
             if isinstance(values, Mapping):
                 self.extracted.update(values)
+        elif kind == CHAT_REWOUND:
+            self.extracted, self.nodes_visited = dict(data["values"]), list(data["nodes_visited"])
         elif kind == USAGE_COUNTED:
             self.usage = dict(data)
         elif kind == DO_NOT_CALL_REQUESTED:
@@ -98,8 +104,10 @@ def tally_of(events: Iterable[Mapping[str, Any]]) -> Tally:
 
 def transcript(events: Iterable[Mapping[str, Any]]) -> list[TranscriptLine]:
     """Who said what, by the time at which it was said."""
-    lines = []
+    lines: list[TranscriptLine] = []
     for event in events:
+        if event["type"] == CHAT_REWOUND:
+            del lines[event["data"]["lines"] :]
         role = {CALLER_SAID: "caller", AGENT_SAID: "agent"}.get(event["type"])
         data = event["data"]
         text = str(data.get("text") or "").strip()
@@ -131,10 +139,17 @@ def transcript_text(lines: Iterable[TranscriptLine]) -> str:
 
 def progress(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Where a run stands: ``{node, turns, last_at_ms, events}``."""
-    nodes = [event["data"].get("name") for event in events if event["type"] == NODE_ENTERED]
+    node, turns = None, 0
+    for event in events:
+        if event["type"] in (NODE_ENTERED, CHAT_REWOUND):
+            node = event["data"].get("name")
+        if event["type"] == CALLER_SAID:
+            turns += 1
+        elif event["type"] == CHAT_REWOUND:
+            turns = event["data"]["caller_lines"]
     return {
-        "node": nodes[-1] if nodes else None,
-        "turns": sum(event["type"] == CALLER_SAID for event in events),
+        "node": node,
+        "turns": turns,
         "last_at_ms": max((event["at_ms"] for event in events), default=0),
         "events": len(events),
     }

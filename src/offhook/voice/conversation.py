@@ -302,6 +302,11 @@ class Conversation:
         self.history += await self._tools.settle()
         if any(message.role == "user" for message in self.history):
             self._extractor.leave(self.node, self._compactor.whole(self.history))
+        await self.settle(timeout_s)
+
+    async def settle(self, timeout_s: float = 5.0) -> None:
+        """Wait for extractions and side effects that are under way, so that a snapshot holds what they bring."""
+        self.history += await self._tools.settle()
         await self._extractor.settle(timeout_s)
         self.context.update(self._extractor.values)
 

@@ -107,6 +107,8 @@ class TextSession:
         if self._conversation.is_over:
             await self.end(reason)
         else:
+            # the snapshot that follows must hold what this turn has set going
+            await self._conversation.settle()
             self._emit(events.USAGE_COUNTED, self._usage.as_dict())
         return messages
 

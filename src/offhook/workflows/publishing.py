@@ -67,7 +67,7 @@ async def publish(
         published.status = "archived"
         await session.flush()  # at most one published version at any moment, says the index
     draft.status, draft.published_at = "published", now
-    await repository.revise(session, workflow, now)
+    await repository.touch(session, workflow, now, revises=True)
     data = {"version": draft.version_number}
     await audit(session, caller, "workflow.published", f"workflow:{workflow_id}", data)
     return draft, workflow.revision

@@ -239,16 +239,12 @@ async def active_trigger(session: AsyncSession, path: str) -> tuple[int, int] | 
     return cast(tuple[int, int], tuple(row)) if row else None
 
 
-async def touch(session: AsyncSession, workflow: Workflow, at: datetime) -> None:
-    """Note the time of a change that editors need not know of."""
+async def touch(session: AsyncSession, workflow: Workflow, at: datetime, *, revises: bool = False) -> None:
+    """Note the time of a change; ``revises``: its content changed, which makes an editor's older copy stale. The caller
+    holds the lock for changes."""
     workflow.updated_at = at
+    workflow.revision += revises
     await session.flush()
-
-
-async def revise(session: AsyncSession, workflow: Workflow, at: datetime) -> None:
-    """Note a change of the content, which makes an editor's older copy stale. The caller holds the lock for changes."""
-    workflow.revision += 1
-    await touch(session, workflow, at)
 
 
 async def mark_deleted(session: AsyncSession, workflow: Workflow, organization_id: int) -> None:

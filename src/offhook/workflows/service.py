@@ -169,7 +169,7 @@ async def update(
     if changes.are_versioned:
         draft, published = await repository.latest_versions(session, caller.organization_id, workflow_id)
         await _write_draft(session, workflow, draft, published, changes, created_by=caller.user_id)
-    await repository.revise(session, workflow, datetime.now(UTC))
+    await repository.touch(session, workflow, datetime.now(UTC), revises=True)
     await audit(session, caller, "workflow.updated", f"workflow:{workflow_id}", {"fields": changes.fields})
 
 
@@ -184,7 +184,7 @@ async def create_draft(
     if draft is not None and not changes.are_versioned:
         return draft, workflow.revision
     written = await _write_draft(session, workflow, draft, published, changes, created_by=caller.user_id)
-    await repository.revise(session, workflow, datetime.now(UTC))
+    await repository.touch(session, workflow, datetime.now(UTC), revises=True)
     data = {"version": written.version_number, "fields": changes.fields}
     await audit(session, caller, "workflow.draft_created", f"workflow:{workflow_id}", data)
     return written, workflow.revision
@@ -206,7 +206,7 @@ async def restore(session: AsyncSession, caller: Caller, workflow_id: int, numbe
     )
     written = await _write_draft(session, workflow, draft, published, content, created_by=caller.user_id)
     written.note = f"Restored from version {number}"
-    await repository.revise(session, workflow, datetime.now(UTC))
+    await repository.touch(session, workflow, datetime.now(UTC), revises=True)
     data = {"from": number, "version": written.version_number}
     await audit(session, caller, "workflow.restored", f"workflow:{workflow_id}", data)
     return written
