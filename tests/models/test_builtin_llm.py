@@ -190,6 +190,33 @@ class TestAskingAgain:
     async def test_who_did_not_hear_gets_the_question_again(self, said: str) -> None:
         assert await answer(node(SALES, SUPPORT), said) == ("What can I do for you?", None)
 
+    @pytest.mark.parametrize("said", ["m0", "bananas", "my name is Ann", "yes", "tell me a joke", "on Monday"])
+    async def test_the_only_way_is_no_way_out_for_words_that_do_not_mean_it(self, said: str) -> None:
+        """A start with nothing but the way to the goodbye must not hang up on the first word."""
+        leave = EdgeHint("done", "Done", "the caller wants to end the call", ("goodbye", "bye"))
+        assert await way(node(leave), said) is None
+        asked_twice = [Message("assistant", "What can I do for you?"), Message("user", said)] * 2
+        assert (await answer(node(leave), *asked_twice))[1] is None
+        named = node(leave, variables=({"name": "topic", "type": "string", "prompt": "The topic"},))
+        assert await way(named, said) is None
+
+    @pytest.mark.parametrize("said", ["goodbye", "ok bye", "that is all"])
+    async def test_the_only_way_is_taken_by_words_that_mean_it(self, said: str) -> None:
+        leave = EdgeHint("done", "Done", "the caller wants to end the call", ("goodbye", "bye"))
+        assert await way(node(leave), said) == "done"
+
+    @pytest.mark.parametrize(
+        "condition",
+        ["The person has answered", "After the caller responds", "The caller has told their name", "always"],
+    )
+    async def test_the_only_way_of_who_has_answered(self, condition: str) -> None:
+        assert await way(node(EdgeHint("on", "Go on", condition)), "Ann Miller") == "on"
+
+    async def test_the_only_way_of_an_answer_that_was_asked_for(self) -> None:
+        on = EdgeHint("on", "Go on", "The day is known")
+        asked = node(on, variables=({"name": "day", "type": "string", "prompt": "The day of the visit"},))
+        assert await way(asked, "on Monday") == "on"
+
     async def test_the_way_for_everything_else_is_taken(self) -> None:
         other = EdgeHint("other", "something else", "Otherwise.")
         assert await way(node(SALES, other), "bananas are yellow") == "other"

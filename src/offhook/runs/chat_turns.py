@@ -6,6 +6,7 @@ checkpoint}``; the first one is the agent's greeting. ``cursor`` is the id of th
 the turns behind it become ``discarded`` with the next message, and not before, so that a step back can be undone.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -71,7 +72,8 @@ def extended(state: State, new: Sequence[NewTurn]) -> State:
     for turn in new:
         made += 1
         usage = turn.snapshot.get("usage")
-        changed = list(turn.snapshot["history"])
+        # as it comes back from the database: tuples are lists there
+        changed = json.loads(json.dumps(turn.snapshot["history"]))
         same = _common(history, changed)
         kept = {key: value for key, value in turn.snapshot.items() if key not in _APART}
         checkpoint = {**kept, "same": same, "history": changed[same:]}

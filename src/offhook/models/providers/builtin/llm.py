@@ -146,7 +146,8 @@ class Turn:
         return self._ask_again()
 
     def _only_way(self, heard: str) -> EdgeHint | None:
-        """One way and a real answer: a person who was asked one thing and answered expects to go on."""
+        """One way and a real answer: a person who was asked one thing and answered expects to go on. A way that is
+        somebody's wish ("wants to end the call") is never taken because nothing else is there."""
         attempts = self._times_asked()
         otherwise = matching.fallback(self._edges)
         if otherwise is not None and (matching.is_otherwise(otherwise) or attempts > 0):
@@ -160,16 +161,18 @@ class Turn:
         if own is not None and said is not None:
             return edge if own == said else None
         is_answer = bool(content(heard)) or said is not None
-        return edge if own is None and is_answer and (attempts > 0 or self._fits_variables(heard)) else None
+        if own is not None or not is_answer or matching.is_wish(edge):
+            return None
+        return edge if matching.takes_any_answer(edge) or self._fits_variables(heard) else None
 
     def _fits_variables(self, heard: str) -> bool:
-        """Whether the answer has what the node wants to know; a node that wants nothing takes any answer."""
+        """Whether the answer has something of what the node wants to know."""
         for variable in self._hint.variables:
             name, prompt = str(variable.get("name") or ""), str(variable.get("prompt") or "")
             schema = {"type": variable.get("type") or "string", "description": prompt}
             if arguments.value_of(heard, name, schema, may_be_whole=True) is not None:
                 return True
-        return not self._hint.variables
+        return False
 
     def _ask_again(self) -> Reply:
         attempts = self._times_asked()

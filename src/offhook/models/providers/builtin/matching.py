@@ -51,6 +51,18 @@ _ALWAYS: Final = re.compile(
     r"|^(always|immediately|directly|right after|after (the )?(greeting|introduction|message|saying))\b",
     re.IGNORECASE,
 )
+# The way of whoever has answered at all, and the way of whoever wants something, which an answer alone is not.
+_ANSWERED: Final = re.compile(
+    r"\b(answer(s|ed)?|respon(d|ds|ded|se)|repl(y|ies|ied)|(has|have|had|was|were|been) "
+    r"(said|told|given|named|explained|described|provided|shared|stated|mentioned|chosen|picked|collected|gathered|asked)|"
+    r"gave|gives|tells|told|provides|provided|collected|gathered|whatever|after (the|they|he|she))\b",
+    re.IGNORECASE,
+)
+_WISH: Final = re.compile(
+    r"\b(wants?|would like|wish(es)?|needs?|asks? (for|to|about|when|whether|if)|goodbye|bye|hangs? up|"
+    r"(end|ends|finish|finishes|close|closes) the|is (done|finished|ready to (end|go)))\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +77,16 @@ class Choice:
 def is_unconditional(edge: EdgeHint) -> bool:
     """Whether the way is to be taken without asking anything: its condition is "always", "next" or the like."""
     return _ALWAYS.search(edge.condition.strip()) is not None
+
+
+def takes_any_answer(edge: EdgeHint) -> bool:
+    """Whether the way is that of a person who has answered, whatever the answer is."""
+    return _ANSWERED.search(edge.condition) is not None and not is_wish(edge)
+
+
+def is_wish(edge: EdgeHint) -> bool:
+    """Whether the way is that of a person who wants something, which must have been said."""
+    return _WISH.search(f"{edge.label}. {edge.condition}") is not None
 
 
 def is_otherwise(edge: EdgeHint) -> bool:
