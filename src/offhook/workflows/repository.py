@@ -158,6 +158,7 @@ async def names_with_text(session: AsyncSession, organization_id: int, text: str
         .join(WorkflowVersion, WorkflowVersion.workflow_id == Workflow.id)
         .where(
             Workflow.organization_id == organization_id,
+            Workflow.status != DELETED,
             WorkflowVersion.status.in_(("draft", "published")),
             cast_sql(WorkflowVersion.definition, Text).contains(text, autoescape=True),
         )
