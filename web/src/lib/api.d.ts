@@ -136,6 +136,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/folder/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Folders
+         * @description By name; `X-Total-Count` is the length of the whole list.
+         */
+        get: operations["list_folders"];
+        put?: never;
+        /** Create Folder */
+        post: operations["create_folder"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/folder/{folder_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Rename Folder */
+        put: operations["rename_folder"];
+        post?: never;
+        /**
+         * Delete Folder
+         * @description Its workflows stay, in no folder.
+         */
+        delete: operations["delete_folder"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/health": {
         parameters: {
             query?: never;
@@ -740,6 +782,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workflow/create/template": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create Workflow From Template
+         * @description The organisation's language model writes an agent from its description; it is created as a draft.
+         */
+        post: operations["create_workflow_from_template"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workflow/fetch": {
         parameters: {
             query?: never;
@@ -787,7 +849,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Summarize Workflows */
+        /**
+         * Summarize Workflows
+         * @description Names by id, newest first; `X-Total-Count` is the length of the whole list.
+         */
         get: operations["summarize_workflows"];
         put?: never;
         post?: never;
@@ -807,11 +872,16 @@ export interface paths {
         get?: never;
         /**
          * Update Workflow
-         * @description A name takes effect at once; everything else is saved as the draft.
+         * @description A name takes effect at once; everything else is saved as the draft. With `expected_revision` or `If-Match`: 409
+         *     when somebody else has changed the workflow since it was read.
          */
         put: operations["update_workflow"];
         post?: never;
-        delete?: never;
+        /**
+         * Delete Workflow
+         * @description For good, with its versions and its runs; 409 while a run is live or a campaign runs with it.
+         */
+        delete: operations["delete_workflow"];
         options?: never;
         head?: never;
         patch?: never;
@@ -828,9 +898,47 @@ export interface paths {
         put?: never;
         /**
          * Create Draft
-         * @description Without a body: the draft, made from the published version when there is none.
+         * @description Without a body: the draft, made from the published version when there is none. `expected_revision` and `If-Match`
+         *     as of saving.
          */
         post: operations["create_draft"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow/{workflow_id}/duplicate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Duplicate Workflow
+         * @description Copies definition, configuration, recordings and triggers, which get new addresses; the copy is a draft.
+         */
+        post: operations["duplicate_workflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow/{workflow_id}/folder": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Move Workflow To Folder */
+        put: operations["move_workflow_to_folder"];
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -848,7 +956,7 @@ export interface paths {
         put?: never;
         /**
          * Publish Workflow
-         * @description Validates the draft in full and makes it the version that answers calls.
+         * @description Validates the draft in full and makes it the version that answers calls. Of two who publish at once, one gets 409.
          */
         post: operations["publish_workflow"];
         delete?: never;
@@ -973,7 +1081,10 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Update Workflow Status */
+        /**
+         * Update Workflow Status
+         * @description An archived workflow answers no trigger, call or campaign until it is made active again.
+         */
         put: operations["update_workflow_status"];
         post?: never;
         delete?: never;
@@ -1056,6 +1167,27 @@ export interface paths {
          * @description Say something; the answer is the whole chat with the agent's reply. 409 with both revisions when it moved on.
          */
         post: operations["send_text_chat_message"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow/{workflow_id}/text-chat/sessions/{run_id}/rewind": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rewind Text Chat
+         * @description Takes the chat back to a turn: node, variables and history are as they were after it. What came later stays
+         *     visible; the next message discards it, `cursor_turn_id: null` goes back to it.
+         */
+        post: operations["rewind_text_chat"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1333,6 +1465,63 @@ export interface components {
             /** Text */
             text: string;
         };
+        /**
+         * ChatSessionData
+         * @description ``turns`` behind ``cursor_turn_id`` do not count; with the next message they move to ``discarded_future``.
+         */
+        ChatSessionData: {
+            /** Cursor Turn Id */
+            cursor_turn_id: string | null;
+            /** Discarded Future */
+            discarded_future: components["schemas"]["ChatTurn"][];
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "idle" | "pending_assistant_turn" | "rewound" | "completed";
+            /** Turns */
+            turns: components["schemas"]["ChatTurn"][];
+            /** Version */
+            version: number;
+        };
+        /**
+         * ChatTurn
+         * @description What was said between two messages of the person, and how the agent stood after it.
+         */
+        ChatTurn: {
+            assistant_message: components["schemas"]["ChatWords"] | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Id */
+            id: string;
+            /** Messages */
+            messages: components["schemas"]["ChatMessage"][];
+            /** Node Id */
+            node_id: string;
+            /**
+             * Status
+             * @constant
+             */
+            status: "completed";
+            user_message: components["schemas"]["ChatWords"] | null;
+            /** Variables */
+            variables: {
+                [key: string]: unknown;
+            };
+        };
+        /** ChatWords */
+        ChatWords: {
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Text */
+            text: string;
+        };
         /** CostLine */
         CostLine: {
             /** Cost Cents */
@@ -1370,6 +1559,11 @@ export interface components {
         };
         /** CreateDraftRequest */
         CreateDraftRequest: {
+            /**
+             * Expected Revision
+             * @description Refuse (409) when the workflow is no longer at this `revision`
+             */
+            expected_revision?: number | null;
             workflow_configurations?: components["schemas"]["WorkflowConfigurations"] | null;
             /** Workflow Definition */
             workflow_definition?: {
@@ -1466,6 +1660,21 @@ export interface components {
             workflow_run_id: number;
             /** Workflow Run Name */
             workflow_run_name: string;
+        };
+        /**
+         * CreateWorkflowTemplateRequest
+         * @description What the agent is for; the organisation's language model writes it.
+         */
+        CreateWorkflowTemplateRequest: {
+            /** Activity Description */
+            activity_description: string;
+            /**
+             * Call Type
+             * @enum {string}
+             */
+            call_type: "inbound" | "outbound";
+            /** Use Case */
+            use_case: string;
         };
         /** CreatedByResponse */
         CreatedByResponse: {
@@ -1586,6 +1795,17 @@ export interface components {
              * @description total_cost_cents, under the name that older clients read
              */
             used_dograh_tokens: number;
+        };
+        /** DeletedResponse */
+        DeletedResponse: {
+            /** Id */
+            id: number;
+            /**
+             * Success
+             * @default true
+             * @constant
+             */
+            success: true;
         };
         /**
          * Destination
@@ -1711,6 +1931,11 @@ export interface components {
              */
             type: "end_call";
         };
+        /** EndChatRequest */
+        EndChatRequest: {
+            /** Expected Revision */
+            expected_revision?: number | null;
+        };
         /** ErrorResponse */
         ErrorResponse: {
             /**
@@ -1723,6 +1948,25 @@ export interface components {
              * @description A sentence for people; an object or a list where the answer has parts
              */
             detail: string | Record<string, never> | unknown[];
+        };
+        /** FolderRequest */
+        FolderRequest: {
+            /** Name */
+            name: string;
+        };
+        /** FolderResponse */
+        FolderResponse: {
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Id */
+            id: number;
+            /** Name */
+            name: string;
+            /** Workflow Count */
+            workflow_count: number;
         };
         /** GraphConstraints */
         GraphConstraints: {
@@ -2101,6 +2345,14 @@ export interface components {
             /** Seconds */
             seconds: number;
         };
+        /**
+         * MoveWorkflowToFolderRequest
+         * @description ``null`` takes the workflow out of its folder.
+         */
+        MoveWorkflowToFolderRequest: {
+            /** Folder Id */
+            folder_id: number | null;
+        };
         /** NodeExample */
         NodeExample: {
             /** Data */
@@ -2417,6 +2669,16 @@ export interface components {
             /** Workflow Id */
             workflow_id: number;
         };
+        /**
+         * RewindChatRequest
+         * @description ``cursor_turn_id``: the last turn that counts; null goes forward again to the last one there is.
+         */
+        RewindChatRequest: {
+            /** Cursor Turn Id */
+            cursor_turn_id?: string | null;
+            /** Expected Revision */
+            expected_revision?: number | null;
+        };
         /** RunDetail */
         RunDetail: {
             /** Answered At */
@@ -2644,7 +2906,8 @@ export interface components {
         };
         /**
          * TextChat
-         * @description A whole chat. ``status`` is its run's; ``revision`` counts exchanges; ``is_answering``: a message is on its way.
+         * @description A whole chat. ``status`` is its run's; ``revision`` counts changes; ``is_answering``: a message is on its way;
+         *     ``messages`` are those that count.
          */
         TextChat: {
             /**
@@ -2668,6 +2931,7 @@ export interface components {
             outcome: string | null;
             /** Revision */
             revision: number;
+            session_data: components["schemas"]["ChatSessionData"];
             /** Status */
             status: string;
             /** Workflow Id */
@@ -2918,6 +3182,11 @@ export interface components {
         };
         /** UpdateWorkflowRequest */
         UpdateWorkflowRequest: {
+            /**
+             * Expected Revision
+             * @description Refuse (409) when the workflow is no longer at this `revision`
+             */
+            expected_revision?: number | null;
             /** Name */
             name?: string | null;
             /** Template Context Variables */
@@ -3194,7 +3463,8 @@ export interface components {
         };
         /**
          * WorkflowResponse
-         * @description ``workflow_definition`` and ``definition`` are the same object: the draft's if there is one.
+         * @description ``workflow_definition`` and ``definition`` are the same object: the draft's if there is one. ``revision`` counts
+         *     changes: send it back as ``expected_revision`` (or the ``ETag`` as ``If-Match``) to not overwrite somebody else's.
          */
         WorkflowResponse: {
             /**
@@ -3218,6 +3488,8 @@ export interface components {
             name: string;
             /** Published Version Number */
             published_version_number: number | null;
+            /** Revision */
+            revision: number;
             /** Status */
             status: string;
             /** Template Context Variables */
@@ -3962,6 +4234,301 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CredentialDeletedResponse"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    list_folders: {
+        parameters: {
+            query?: {
+                limit?: number | null;
+                offset?: number;
+            };
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FolderResponse"][];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    create_folder: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FolderRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FolderResponse"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    rename_folder: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                folder_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FolderRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FolderResponse"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    delete_folder: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                folder_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedResponse"];
                 };
             };
             /** @description No credential, or a bad one */
@@ -6901,6 +7468,94 @@ export interface operations {
             };
         };
     };
+    create_workflow_from_template: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateWorkflowTemplateRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowResponse"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description The model failed */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The model took too long */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
     list_workflows: {
         parameters: {
             query?: {
@@ -7053,6 +7708,8 @@ export interface operations {
             query?: {
                 /** @description `active`, `archived` or both, separated by a comma */
                 status?: string | null;
+                limit?: number | null;
+                offset?: number;
             };
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
@@ -7129,6 +7786,8 @@ export interface operations {
                 authorization?: string | null;
                 /** @description An API key; decides when both are sent */
                 "X-API-Key"?: string | null;
+                /** @description The ETag of what you have read */
+                "if-match"?: string | null;
             };
             path: {
                 workflow_id: number;
@@ -7197,6 +7856,78 @@ export interface operations {
             };
         };
     };
+    delete_workflow: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                workflow_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedResponse"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
     create_draft: {
         parameters: {
             query?: never;
@@ -7205,6 +7936,8 @@ export interface operations {
                 authorization?: string | null;
                 /** @description An API key; decides when both are sent */
                 "X-API-Key"?: string | null;
+                /** @description The ETag of what you have read */
+                "if-match"?: string | null;
             };
             path: {
                 workflow_id: number;
@@ -7273,6 +8006,154 @@ export interface operations {
             };
         };
     };
+    duplicate_workflow: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                workflow_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowResponse"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    move_workflow_to_folder: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                workflow_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MoveWorkflowToFolderRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowListResponse"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
     publish_workflow: {
         parameters: {
             query?: never;
@@ -7281,6 +8162,8 @@ export interface operations {
                 authorization?: string | null;
                 /** @description An API key; decides when both are sent */
                 "X-API-Key"?: string | null;
+                /** @description The ETag of what you have read */
+                "if-match"?: string | null;
             };
             path: {
                 workflow_id: number;
@@ -8053,7 +8936,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["EndChatRequest"] | null;
+            };
+        };
         responses: {
             /** @description Successful Response */
             200: {
@@ -8129,6 +9016,83 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ChatMessageRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TextChat"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    rewind_text_chat: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                workflow_id: number;
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RewindChatRequest"];
             };
         };
         responses: {
