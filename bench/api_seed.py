@@ -1,0 +1,154 @@
+"""Fills a database for the API bench: one large organisation among a hundred others, in a minute or two."""
+
+import sys
+import time
+from typing import Any
+
+import asyncpg
+
+MINE = 100_000
+WORKFLOWS = 2_000
+OTHER_ORGANIZATIONS = 100
+DAYS = 60
+# The workflow whose list is measured has a fifth of the organisation's runs.
+HEAVY_SHARE = 0.2
+
+_DEFINITION = """
+{"nodes": [{"id": "start", "type": "startCall", "position": {"x": 0, "y": 0},
+  "data": {"name": "Greeting", "greeting": "Hello", "prompt": "Greet the caller and find out what they want."}},
+ {"id": "bye", "type": "endCall", "position": {"x": 0, "y": 200}, "data": {"name": "Goodbye", "prompt": "Say goodbye."}}],
+ "edges": [{"id": "e1", "source": "start", "target": "bye", "data": {"label": "Done", "condition": "the caller is done"}}]}
+"""
+_ORGANIZATIONS = """
+INSERT INTO organizations (name) SELECT 'Other ' || n FROM generate_series(1, $1::int) AS n RETURNING id
+"""
+_WORKFLOWS = """
+INSERT INTO workflows (organization_id, name, status)
+SELECT $1::int, 'Agent ' || n, CASE WHEN n % 10 = 0 THEN 'archived' ELSE 'active' END
+FROM generate_series(1, $2::int) AS n
+"""
+_VERSIONS = """
+INSERT INTO workflow_versions (workflow_id, organization_id, version_number, status, definition, published_at)
+SELECT w.id, w.organization_id, v.number, v.status, $1::jsonb, now()
+FROM workflows AS w
+CROSS JOIN (VALUES (1, 'archived'), (2, 'published'), (3, 'draft')) AS v (number, status)
+WHERE v.number < 3 OR w.id % 3 = 0
+"""
+# Rows of the large organisation lie between those of the others, as they would after months.
+_RUNS = """
+INSERT INTO runs (organization_id, workflow_id, version_id, version_number, name, mode, direction, status, outcome,
+  phone_number, caller_number, called_number, call_id, campaign_id, initial_context, gathered_context, usage, latency,
+  cost_cents, duration, end_reason, created_at, started_at, answered_at, ended_at, recording_key)
+SELECT org, workflow, version, 2, 'WR-TEL-OUT-' || lpad(n::text, 8, '0'), mode, direction, status, outcome,
+  phone, '+14155550100', phone, 'CA' || md5(n::text), CASE WHEN n % 3 = 0 THEN 1 + n % 40 END,
+  jsonb_build_object('name', 'Customer ' || n, 'city', (ARRAY['Lyon','Pune','Lima','Oslo'])[1 + n % 4], 'phone', phone,
+    'provider', mode, 'direction', direction, 'note', repeat('x', 80)),
+  jsonb_build_object('age', n % 90, 'interested', n % 2 = 0, 'extracted_variables',
+    jsonb_build_object('age', n % 90, 'interested', n % 2 = 0), 'nodes_visited', '["Greeting","Goodbye"]'::jsonb),
+  jsonb_build_object('llm', jsonb_build_array(jsonb_build_object('provider', 'openai', 'model', 'gpt-4.1',
+    'prompt_tokens', 900 + n % 700, 'completion_tokens', 80, 'calls', 6)),
+    'tts', '[{"provider": "elevenlabs", "model": "eleven_flash_v2_5", "characters": 900}]'::jsonb,
+    'stt', '[{"provider": "deepgram", "model": "nova-3", "seconds": 61.5}]'::jsonb),
+  '{"p50_ms": 640, "p95_ms": 910, "turns": 6}'::jsonb, n % 40, duration, 'agent_ended', created, created, created,
+  created + make_interval(secs => duration::float8), 'recordings/' || org || '/' || n || '.wav'
+FROM (
+  SELECT n, org, workflow, version,
+    (ARRAY['twilio','twilio','telnyx','browser','sandbox'])[1 + n % 5] AS mode,
+    CASE WHEN n % 4 = 0 THEN 'inbound' ELSE 'outbound' END AS direction,
+    CASE WHEN n % 7 = 0 THEN 'no_answer' WHEN n % 11 = 0 THEN 'busy' ELSE 'completed' END AS status,
+    CASE WHEN n % 7 = 0 THEN 'no_answer' WHEN n % 11 = 0 THEN 'busy' WHEN n % 13 = 0 THEN 'voicemail'
+      ELSE 'answered' END AS outcome,
+    '+1415' || lpad((n * 7919 % 10000000)::text, 7, '0') AS phone,
+    CASE WHEN n % 7 = 0 THEN NULL ELSE round((random() * 300)::numeric, 3) END AS duration,
+    now() - make_interval(days => $4::int) * (1 - n::float8 / $1::int) AS created
+  FROM (
+    SELECT n, pick.organization_id AS org, pick.id AS workflow, pick.version_id AS version
+    FROM (
+      SELECT n, CASE WHEN n % $3::int = 0 THEN 0 ELSE 1 + (random() * ($5::int - 1))::int END AS place,
+        CASE WHEN random() < $6::float8 THEN 1 ELSE 1 + (random() * ($2::int - 1))::int END AS mine
+      FROM generate_series(1, $1::int) AS n
+    ) AS drawn
+    JOIN bench_workflows AS pick ON pick.place = CASE WHEN drawn.place = 0 THEN drawn.mine ELSE $2::int + drawn.place END
+  ) AS placed
+) AS facts ORDER BY n
+"""
+_SUMS = (
+    """INSERT INTO usage_buckets (organization_id, bucket_at, calls, duration_ms, billable_ms, cost_cents)
+    SELECT organization_id, date_bin('15 minutes', created_at, '2000-01-01T00:00:00Z'), count(*),
+      sum(coalesce(duration, 0) * 1000), sum(coalesce(duration, 0) * 1000), sum(cost_cents) FROM runs GROUP BY 1, 2""",
+    """INSERT INTO model_usage_buckets (organization_id, bucket_at, kind, provider, model, prompt_tokens,
+      completion_tokens, characters, seconds, calls, runs, unpriced_runs, cost_cents)
+    SELECT organization_id, bucket_at, kind, provider, model, calls * 900, calls * 80, calls * 900, calls * 61, calls,
+      calls, 0, cost_cents
+    FROM usage_buckets CROSS JOIN (VALUES ('llm', 'openai', 'gpt-4.1'), ('llm', 'groq', 'llama-3.3-70b-versatile'),
+      ('tts', 'elevenlabs', 'eleven_flash_v2_5'), ('stt', 'deepgram', 'nova-3')) AS m (kind, provider, model)""",
+    """INSERT INTO ledger_entries (organization_id, kind, amount_cents, balance_cents, run_id, created_at)
+    SELECT organization_id, 'run', -cost_cents, -cost_cents, id, created_at FROM runs""",
+    """INSERT INTO billing_accounts (organization_id, balance_cents)
+    SELECT organization_id, sum(amount_cents) FROM ledger_entries GROUP BY 1""",
+    """INSERT INTO audit_entries (organization_id, action, target, data, created_at)
+    SELECT organization_id, 'workflow.updated', 'workflow:' || workflow_id, '{"fields": ["name"]}'::jsonb, created_at
+    FROM runs WHERE id % 5 = 0""",
+    """INSERT INTO api_keys (organization_id, name, prefix, key_sha256)
+    SELECT o.id, 'Key ' || n, 'ohk_' || n, decode(md5(o.id || '-' || n), 'hex')
+    FROM organizations AS o CROSS JOIN generate_series(1, 50) AS n""",
+)
+
+
+async def seed(url: str, organization_id: int, *, others: int) -> dict[str, Any]:
+    """Write :data:`MINE` runs of the organisation and ``others`` of others; what the bench has to know of them."""
+    connection = await asyncpg.connect(url.replace("+asyncpg", ""))
+    began = time.monotonic()
+    try:
+        await connection.execute("SET session_replication_role = replica; SET work_mem = '256MB'")
+        facts = await _seed(connection, organization_id, others)
+        await connection.execute("VACUUM ANALYZE")
+    finally:
+        await connection.close()
+    print(f"seeded {MINE + others} runs in {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
+    return facts
+
+
+async def _seed(connection: "asyncpg.Connection[Any]", organization_id: int, others: int) -> dict[str, Any]:
+    ids = [row["id"] for row in await connection.fetch(_ORGANIZATIONS, OTHER_ORGANIZATIONS)]
+    await connection.execute(_WORKFLOWS, organization_id, WORKFLOWS)
+    for other in ids:
+        await connection.execute(_WORKFLOWS, other, 5)
+    await connection.execute(_VERSIONS, _DEFINITION)
+    await connection.execute(
+        """CREATE TABLE bench_workflows AS
+        SELECT row_number() OVER (ORDER BY w.organization_id <> $1, w.id)::int AS place, w.organization_id, w.id,
+          v.id AS version_id
+        FROM workflows AS w JOIN workflow_versions AS v ON v.workflow_id = w.id AND v.version_number = 2
+        WHERE w.name LIKE 'Agent %'""".replace("$1", str(organization_id))
+    )
+    await connection.execute("CREATE INDEX ON bench_workflows (place); ANALYZE bench_workflows")
+    total = MINE + others
+    indexes = await _drop_indexes(connection)
+    await connection.execute(_RUNS, total, WORKFLOWS, max(1, total // MINE), DAYS, OTHER_ORGANIZATIONS * 5, HEAVY_SHARE)
+    for statement in (*indexes, *_SUMS):
+        await connection.execute(statement)
+    await connection.execute("DROP TABLE bench_workflows")
+    heavy = await connection.fetchrow(
+        "SELECT workflow_id, count(*) AS runs, max(id) AS run_id FROM runs WHERE organization_id = $1 GROUP BY 1 "
+        "ORDER BY 2 DESC LIMIT 1",
+        organization_id,
+    )
+    assert heavy is not None
+    mine = await connection.fetchval("SELECT count(*) FROM runs WHERE organization_id = $1", organization_id)
+    return {
+        "organization_id": organization_id,
+        "workflow_id": heavy["workflow_id"],
+        "run_id": heavy["run_id"],
+        "runs": {"mine": mine, "all": total, "workflow": heavy["runs"]},
+    }
+
+
+async def _drop_indexes(connection: "asyncpg.Connection[Any]") -> list[str]:
+    """Drop the indexes of ``runs``; how to make them again, which is four times as fast as keeping them."""
+    rows = await connection.fetch(
+        "SELECT indexname, indexdef FROM pg_indexes WHERE tablename = 'runs' AND indexname NOT LIKE 'pk\\_%'"
+    )
+    for row in rows:
+        await connection.execute(f'DROP INDEX "{row["indexname"]}"')
+    return [row["indexdef"] for row in rows]
