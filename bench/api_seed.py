@@ -64,7 +64,7 @@ FROM (
   FROM (
     SELECT n, pick.organization_id AS org, pick.id AS workflow, pick.version_id AS version
     FROM (
-      SELECT n, CASE WHEN n % $3::int = 0 THEN 0 ELSE 1 + (random() * ($5::int - 1))::int END AS place,
+      SELECT n, CASE WHEN random() < $3::float8 THEN 0 ELSE 1 + (random() * ($5::int - 1))::int END AS place,
         CASE WHEN random() < $6::float8 THEN 1 ELSE 1 + (random() * ($2::int - 1))::int END AS mine
       FROM generate_series(1, $1::int) AS n
     ) AS drawn
@@ -125,7 +125,7 @@ async def _seed(connection: "asyncpg.Connection[Any]", organization_id: int, oth
     await connection.execute("CREATE INDEX ON bench_workflows (place); ANALYZE bench_workflows")
     total = MINE + others
     indexes = await _drop_indexes(connection)
-    await connection.execute(_RUNS, total, WORKFLOWS, max(1, total // MINE), DAYS, OTHER_ORGANIZATIONS * 5, HEAVY_SHARE)
+    await connection.execute(_RUNS, total, WORKFLOWS, MINE / total, DAYS, OTHER_ORGANIZATIONS * 5, HEAVY_SHARE)
     for statement in (*indexes, *_SUMS):
         await connection.execute(statement)
     await connection.execute("DROP TABLE bench_workflows")

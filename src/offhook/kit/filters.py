@@ -23,6 +23,7 @@ from sqlalchemy import (
     func,
     literal,
 )
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import InstrumentedAttribute
 
 from offhook.errors import Unprocessable
@@ -334,8 +335,13 @@ class _Member:
 
 def _json_number(member: _Member, value: Any) -> ColumnElement[bool]:
     low, high = _number_range(value)
-    # The CASE is a guard: PostgreSQL must not cast what is not a number.
-    number = case((member.text.regexp_match(r"^-?\d{1,30}(\.\d{1,30})?$"), cast(member.text, Numeric)), else_=None)
+    value_in_json = func.jsonb_extract_path(member.column, member.key, type_=JSONB)
+    # The CASE is a guard: PostgreSQL must not cast what is not a number. A pattern is four times as slow as the type.
+    number = case(
+        (func.jsonb_typeof(value_in_json) == "number", cast(value_in_json, Numeric)),
+        (member.text.regexp_match(r"^-?\d{1,30}(\.\d{1,30})?$"), cast(member.text, Numeric)),
+        else_=None,
+    )
     conditions = [number >= low] if low is not None else []
     return _all(conditions + ([number <= high] if high is not None else []))
 

@@ -9,23 +9,32 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from offhook.kit.db import Base
 
+# What lists filter and sort by: carried by their indexes, so that 100,000 rows are counted and sorted without touching
+# the rows themselves, which are thirty times as wide.
+_LISTED = ["status", "outcome", "direction", "mode", "duration", "campaign_id", "phone_number", "call_id"]
+
 
 class Run(Base):
     """``status``: initiated, ringing, in_progress, completed, busy, no_answer, failed, canceled; final is final."""
 
     __tablename__ = "runs"
     __table_args__ = (
-        Index("ix_runs_org_created", "organization_id", "created_at", "id"),
+        Index("ix_runs_org", "organization_id", "id"),
         Index("ix_runs_workflow", "organization_id", "workflow_id", "id"),
-        Index("ix_runs_workflow_created", "organization_id", "workflow_id", "created_at", "id"),
-        # The longest calls first; runs without a duration come last in either order.
         Index(
-            "ix_runs_workflow_duration",
+            "ix_runs_org_created", "organization_id", "created_at", "id", postgresql_include=["workflow_id", *_LISTED]
+        ),
+        Index(
+            "ix_runs_workflow_created",
             "organization_id",
             "workflow_id",
-            text("duration DESC NULLS LAST"),
-            text("id DESC"),
+            "created_at",
+            "id",
+            postgresql_include=_LISTED,
         ),
+        # The longest calls first, the shortest first; runs without a duration come last in either order.
+        Index("ix_runs_org_duration", "organization_id", text("duration DESC NULLS LAST"), text("id DESC")),
+        Index("ix_runs_org_shortest", "organization_id", "duration", "id"),
         Index("ix_runs_call_id", "call_id", postgresql_where=text("call_id IS NOT NULL")),
         Index("ix_runs_live", "lease_until", postgresql_where=text("status IN ('initiated','ringing','in_progress')")),
         # A worker that dies after the carrier said "completed" leaves a final run with a lease.

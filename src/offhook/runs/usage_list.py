@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.kit.db import Database
 from offhook.kit.filters import Column, Field, FilterInvalid, parse_filters, parse_sort
 from offhook.runs.listing import FILTERS as RUN_FILTERS
+from offhook.runs.listing import page_of
 from offhook.runs.tables import Run
 from offhook.workflows import service as workflows
 
@@ -82,7 +83,7 @@ async def page(
     order = parse_sort(sort_by, sort_order, SORTS, default="created_at", tie_break=Run.id)
     mine = conditions(organization_id, query)
     total = (await session.execute(select(func.count()).select_from(Run).where(*mine))).scalar_one()
-    rows = (await session.execute(select(*COLUMNS).where(*mine).order_by(*order).limit(limit).offset(offset))).all()
+    rows = (await session.execute(page_of(COLUMNS, mine, order, limit=limit, offset=offset))).all()
     names = await workflows.names_of(session, organization_id, {row.workflow_id for row in rows})
     return [_item(row, names) for row in rows], total
 
