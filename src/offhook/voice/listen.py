@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 
 from offhook.kit.audio import Codec, Samples
-from offhook.models.ports import CallModels, Expectation, ModelError, SttEvent, SttStream
+from offhook.models.ports import CallModels, Expectation, ModelError, ModelRef, SttEvent, SttStream
 from offhook.voice import events
 from offhook.voice.config import CallConfig
 from offhook.voice.llm_chain import Emit
@@ -75,6 +75,7 @@ class Listener:
         self._unheard_from: float | None = None
         self.unheard = 0
         self.seconds = 0.0
+        self._heard_before: list[tuple[ModelRef, float]] = []
         self.last_audio_at = self._loop.time()
 
     # -- audio in -------------------------------------------------------------------------------------------------
@@ -164,6 +165,7 @@ class Listener:
     def _next_stt(self) -> bool:
         if self._current + 1 >= len(self._stts):
             return False
+        self._heard_before.append((self._stts[self._current].ref, self._seconds_of_current()))
         self._current += 1
         before, after = self._stts[self._current - 1].ref, self._stts[self._current].ref
         self._rules = choose(self._config, has_endpointing=self._stts[self._current].has_endpointing)
@@ -187,7 +189,13 @@ class Listener:
         self.poll()
 
     def count_usage(self, usage: UsageCounter) -> None:
-        usage.stt(self._stts[self._current].ref, self.seconds)
+        """Each recogniser has the seconds that it listened, also when it failed afterwards."""
+        for ref, seconds in self._heard_before:
+            usage.stt(ref, seconds)
+        usage.stt(self._stts[self._current].ref, self._seconds_of_current())
+
+    def _seconds_of_current(self) -> float:
+        return self.seconds - sum(seconds for _, seconds in self._heard_before)
 
     # -- turn taking ----------------------------------------------------------------------------------------------
 

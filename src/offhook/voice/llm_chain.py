@@ -47,6 +47,7 @@ class LlmChain:
         llm = self._llms[self._current]
         self._usage.llm_call(llm.ref)
         iterator = llm.stream(request)
+        is_settled = False
         try:
             while True:
                 try:
@@ -58,11 +59,17 @@ class LlmChain:
                     raise ModelError("llm_stalled", f"No token for {self._stall_s:g} s.", retryable=True) from None
                 if isinstance(event, LlmUsage):
                     self._usage.llm(llm.ref, event)
+                    is_settled = True
                     continue
                 if isinstance(event, TextDelta):
                     said.append(event.text)
                 yield event
+        except ModelError:
+            is_settled = is_settled or not said  # a request that was refused costs nothing
+            raise
         finally:
+            if not is_settled:
+                self._usage.llm_estimate(llm.ref, request, "".join(said))
             if hasattr(iterator, "aclose"):
                 await cast(Any, iterator).aclose()
 

@@ -4,8 +4,10 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
-from offhook.models.ports import LlmUsage, ModelRef
+from offhook.models.ports import LlmRequest, LlmUsage, ModelRef
 
+# Of English text, by the vendors' own rule of thumb.
+CHARACTERS_PER_TOKEN: Final = 4
 _KINDS: Final[tuple[Literal["llm", "tts", "stt"], ...]] = ("llm", "tts", "stt")
 
 
@@ -24,6 +26,12 @@ class UsageCounter:
         counts = self._counts[ref]
         counts["prompt_tokens"] += usage.prompt_tokens
         counts["completion_tokens"] += usage.completion_tokens
+
+    def llm_estimate(self, ref: ModelRef, request: LlmRequest, said: str) -> None:
+        """For an answer that was cut off before the vendor said what it used, and that it charges all the same."""
+        prompt = sum(len(message.content) for message in request.messages)
+        self.llm(ref, LlmUsage(-(-prompt // CHARACTERS_PER_TOKEN), -(-len(said) // CHARACTERS_PER_TOKEN)))
+        self._counts[ref]["estimated"] += 1
 
     def llm_call(self, ref: ModelRef) -> None:
         self._counts[ref]["calls"] += 1
