@@ -3,8 +3,8 @@
 from alembic import op
 from sqlalchemy import text
 
-revision = "0006"
-down_revision = "0005"
+revision = "0009"
+down_revision = "0008"
 
 LISTED = ["status", "outcome", "direction", "mode", "duration", "campaign_id", "phone_number", "call_id"]
 
