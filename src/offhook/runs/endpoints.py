@@ -3,12 +3,15 @@
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query
+from fastapi.responses import StreamingResponse
 
-from offhook.kit.db import Session
+from offhook.kit.csv import MEDIA_TYPE, csv_response
+from offhook.kit.db import Database, Session
 from offhook.kit.ids import Id, LongId
 from offhook.kit.pagination import PageParams
 from offhook.orgs import CurrentOrg, RequireMember
-from offhook.runs import event_store, listing, media_tokens, repository, service
+from offhook.root import database_of
+from offhook.runs import event_store, listing, media_tokens, repository, service, usage_list
 from offhook.runs.errors import UnknownMode
 from offhook.runs.limits import TEXT_CHAT
 from offhook.runs.links import BROWSER, Links, links_of
@@ -16,6 +19,7 @@ from offhook.runs.listing import RunQuery, page_of_runs
 from offhook.runs.projections import progress, tally_of, transcript
 from offhook.runs.schemas import CreateWorkflowRunRequest, CreateWorkflowRunResponse, RunDetail, RunList
 from offhook.runs.states import LIVE
+from offhook.runs.usage_list import UsageQuery
 from offhook.workflows import service as workflows
 
 router = APIRouter(prefix="/workflow", tags=["runs"])
@@ -88,6 +92,28 @@ async def list_workflow_runs(
         "limit": page.limit,
         "total_pages": page.total_pages(total),
     }
+
+
+@router.get(
+    "/{workflow_id}/report",
+    response_class=StreamingResponse,
+    responses={200: {"content": {MEDIA_TYPE.partition(";")[0]: {}}, "description": "CSV"}},
+    operation_id="download_workflow_report",
+)
+async def download_workflow_report(
+    workflow_id: Id,
+    org: CurrentOrg,
+    db: Annotated[Database, Depends(database_of)],
+    start_date: Annotated[str | None, Query(max_length=64, description="ISO 8601; a plain day counts whole")] = None,
+    end_date: Annotated[str | None, Query(max_length=64, description="ISO 8601; a plain day counts whole")] = None,
+    filters: Annotated[str | None, Query(description="JSON array of {field, type, value}")] = None,
+) -> StreamingResponse:
+    """A row for each run, the newest first, with a column for each extracted variable."""
+    async with db.transaction() as session:
+        await workflows.name_of(session, org.organization_id, workflow_id)
+    query = UsageQuery(start_date, end_date, workflow_id, filters)
+    report = await usage_list.report(db, org.organization_id, query)
+    return await csv_response(f"workflow_{workflow_id}_report.csv", report.header, report.rows())
 
 
 @router.get("/{workflow_id}/runs/{run_id}", response_model=RunDetail, operation_id="get_workflow_run")

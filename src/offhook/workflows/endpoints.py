@@ -55,15 +55,16 @@ async def count_workflows(org: CurrentOrg, session: Session) -> WorkflowCountRes
 
 @workflows.get("/fetch", response_model=list[WorkflowListResponse], operation_id="list_workflows")
 async def list_workflows(
-    org: CurrentOrg, session: Session, runs: Runs, response: Response, part: SliceParams, status: Status = None
-) -> list[WorkflowListResponse]:
+    org: CurrentOrg, session: Session, runs: Runs, part: SliceParams, status: Status = None
+) -> Response:
     """Newest first, without definitions; `X-Total-Count` is the length of the whole list."""
     statuses = service.parse_statuses(status)
     rows, total = await service.listing(
         session, runs, org.organization_id, statuses, limit=part.limit, offset=part.offset
     )
+    response = Response(WorkflowListResponse.json_of(rows), media_type="application/json")
     set_total(response, total)
-    return [WorkflowListResponse.of(row) for row in rows]
+    return response
 
 
 @workflows.get("/fetch/{workflow_id}", response_model=WorkflowResponse, operation_id="get_workflow")

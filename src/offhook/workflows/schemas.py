@@ -1,7 +1,9 @@
 """What requests and answers about workflows look like."""
 
+import json
 import uuid
-from datetime import datetime
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, StringConstraints
@@ -185,9 +187,10 @@ class WorkflowListResponse(BaseModel):
     published_version_number: int | None
     has_draft: bool
 
-    @classmethod
-    def of(cls, listed: Listed) -> "WorkflowListResponse":
-        return cls(**listed.row._asdict(), total_runs=listed.total_runs)
+    @staticmethod
+    def json_of(rows: Sequence[Listed]) -> bytes:
+        """A list of them as it is sent. By hand, because models of 2,000 workflows take longer than all of the query."""
+        return json.dumps([_listed(row) for row in rows], ensure_ascii=False, separators=(",", ":")).encode()
 
     @classmethod
     def shown(cls, view: WorkflowView) -> "WorkflowListResponse":
@@ -203,6 +206,21 @@ class WorkflowListResponse(BaseModel):
             published_version_number=view.published_number,
             has_draft=view.has_draft,
         )
+
+
+def _listed(listed: Listed) -> dict[str, Any]:
+    row = listed.row
+    return {
+        "id": row.id,
+        "name": row.name,
+        "status": row.status,
+        "folder_id": row.folder_id,
+        "created_at": row.created_at.astimezone(UTC).isoformat().replace("+00:00", "Z"),
+        "total_runs": listed.total_runs,
+        "workflow_uuid": str(row.workflow_uuid),
+        "published_version_number": row.published_version_number,
+        "has_draft": row.has_draft,
+    }
 
 
 class WorkflowSummaryResponse(BaseModel):

@@ -2,14 +2,9 @@
 
 from offhook.workflows.nodes.common import (
     check_phrases,
-    extraction_properties,
-    global_prompt_property,
-    interrupt_property,
-    listening_properties,
     name_property,
-    prompt_property,
-    reference_properties,
-    say_properties,
+    speaking_properties,
+    understanding_properties,
 )
 from offhook.workflows.nodes.spec import GraphConstraints, NodeExample, NodeKind, NodeSpec
 
@@ -23,13 +18,8 @@ KIND = NodeKind(
         icon="Headset",
         properties=[
             name_property("Agent Node"),
-            prompt_property("The task of this step: what to find out or to explain, and how."),
-            *say_properties(),
-            interrupt_property(default=True),
-            global_prompt_property(default=True),
-            *listening_properties(),
-            *extraction_properties(),
-            *reference_properties(),
+            *speaking_properties("The task of this step: what to find out or to explain, and how.", interruptible=True),
+            *understanding_properties(),
         ],
         examples=[
             NodeExample(

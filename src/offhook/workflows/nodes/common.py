@@ -185,6 +185,21 @@ def reference_properties() -> list[PropertySpec]:
     ]
 
 
+def speaking_properties(prompt: str, *, interruptible: bool) -> list[PropertySpec]:
+    """What a node that callers talk with says, and whether they may interrupt it; ``prompt`` describes its prompt."""
+    return [
+        prompt_property(prompt),
+        *say_properties(),
+        interrupt_property(default=interruptible),
+        global_prompt_property(default=True),
+    ]
+
+
+def understanding_properties() -> list[PropertySpec]:
+    """What such a node listens for, keeps of it and may use to answer."""
+    return [*listening_properties(), *extraction_properties(), *reference_properties()]
+
+
 def check_phrases(data: Mapping[str, Any]) -> Iterator[FieldProblem]:
     """``data.examples`` is a list of strings; that it is a list or an object was seen by its type."""
     phrases = data.get("examples")

@@ -23,6 +23,7 @@ def _service(
     name: str, display_name: str, description: str, *, icon: str, needed: Sequence[str], fields: list[PropertySpec]
 ) -> NodeKind:
     switch, key = f"{name}_enabled", f"{name}_api_key"
+    ids = {field.name: 1 if field.type == "number" else "your-id" for field in fields if field.required}
     return NodeKind(
         spec=NodeSpec(
             name=name,
@@ -37,7 +38,7 @@ def _service(
                 prop(key, "string", "API key", "Key for the service.", required=True, editor="password"),
                 *fields,
             ],
-            examples=[NodeExample(name="default", data={"name": display_name, switch: True})],
+            examples=[NodeExample(name="default", data={"name": display_name, switch: True, key: "your-key", **ids})],
             graph_constraints=UNCONNECTED_ONCE,
         ),
         secrets=(key,),

@@ -2,17 +2,12 @@
 
 from offhook.workflows.nodes.common import (
     check_phrases,
-    extraction_properties,
-    global_prompt_property,
-    interrupt_property,
-    listening_properties,
     name_property,
     options,
-    prompt_property,
     prop,
-    reference_properties,
-    say_properties,
     shown_if,
+    speaking_properties,
+    understanding_properties,
 )
 from offhook.workflows.nodes.spec import (
     GraphConstraints,
@@ -124,14 +119,9 @@ KIND = NodeKind(
         properties=[
             name_property("Start Call"),
             *_greeting_properties(),
-            prompt_property("What the agent does in the opening of the conversation."),
-            *say_properties(),
-            interrupt_property(default=False),
-            global_prompt_property(default=True),
+            *speaking_properties("What the agent does in the opening of the conversation.", interruptible=False),
             *_delay_properties(),
-            *listening_properties(),
-            *extraction_properties(),
-            *reference_properties(),
+            *understanding_properties(),
             *_pre_call_properties(),
         ],
         examples=[
