@@ -7,6 +7,7 @@ from sqlalchemy import MetaData
 import offhook.campaigns.tables
 import offhook.jobs.tables
 import offhook.models.prices.tables
+import offhook.models.tables
 import offhook.orgs.tables
 import offhook.runs.tables
 import offhook.telephony.tables
@@ -32,6 +33,7 @@ TABLES = (
     offhook.usage.tables,
     offhook.models.prices.tables,
     offhook.workflows.tables,
+    offhook.models.tables,
     offhook.runs.tables,
     offhook.telephony.tables,
     offhook.tools.tables,

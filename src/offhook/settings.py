@@ -62,6 +62,7 @@ class Settings(BaseSettings):
     # Names (``crm.internal``, ``localhost:11434``) and networks that tools, webhooks and models may call though they are
     # not public, with commas between.
     egress_allow: str = ""
+    local_models: Literal["auto", "on", "off"] = "auto"
     max_socket_message_bytes: int = Field(default=65536, ge=4096)
 
     @classmethod

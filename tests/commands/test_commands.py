@@ -1,6 +1,7 @@
 """The short commands: an answer on stdout, or one sentence that names what is wrong."""
 
 import json
+from pathlib import Path
 
 import asyncpg
 import pytest
@@ -120,3 +121,27 @@ def test_help_names_every_command(shared: Offhook) -> None:
     text = shared.run("--help").stdout
     for command in ("serve", "worker", "migrate", "superuser", "keys", "doctor"):
         assert command in text
+
+
+class TestImport:
+    def test_flat_keys_of_an_old_format(self, shared: Offhook, tmp_path: Path) -> None:
+        file = tmp_path / "models.json"
+        file.write_text(json.dumps({"model_configuration": {"llm_provider": "openai", "llm_api_key": "sk-1234567"}}))
+        done = shared.run("import", str(file))
+        assert (done.returncode, "format 1" in done.stdout) == (0, True), done.stderr
+
+    def test_services(self, shared: Offhook, tmp_path: Path) -> None:
+        file = tmp_path / "models.json"
+        file.write_text(json.dumps({"stt": {"provider": "builtin", "language": "en-GB"}}))
+        done = shared.run("import", str(file))
+        assert (done.returncode, "format 2" in done.stdout) == (0, True), done.stderr
+
+    @pytest.mark.parametrize(
+        "content", ["no json", "[]", '{"llm_provider": "nobody"}', '{"llm_color": 1, "version": 1}']
+    )
+    def test_what_is_none_is_one_sentence(self, shared: Offhook, tmp_path: Path, content: str) -> None:
+        file = tmp_path / "models.json"
+        file.write_text(content)
+        done = shared.run("import", str(file))
+        assert done.returncode == 1
+        assert len(done.stderr.strip().splitlines()) == 1

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
+from offhook.kit.egress import EgressClient
 from offhook.models.catalogue import Catalogue
 from offhook.models.choices import Chooser
 from offhook.models.errors import UnknownModel
@@ -21,7 +22,7 @@ def llm_vendor(name: str, **more: Any) -> Vendor[Any]:
 
 
 def chooser(*vendors: Any, **settings: Any) -> Chooser:
-    offline = Catalogue.of(VendorParts(Settings())).all()
+    offline = Catalogue.of(VendorParts(Settings(), EgressClient())).all()
     return Chooser(Catalogue([*(v for v in offline if v.provider == "builtin"), *vendors]), Settings(**settings))
 
 

@@ -8,11 +8,13 @@ from typing import Any, cast
 
 import pytest
 
+from offhook.kit.egress import EgressClient
 from offhook.lab.openai_server import (
     NO_QUOTA,
     NO_SUCH_MODEL,
     RATE_LIMITED,
     SERVER_ERROR,
+    TOO_LONG,
     UNAUTHORIZED,
     Answer,
     Fault,
@@ -23,6 +25,7 @@ from offhook.lab.openai_server import (
     Script,
     serve_openai,
 )
+from offhook.models.llm_stream import Timeouts
 from offhook.models.ports import (
     LlmEvent,
     LlmRequest,
@@ -36,7 +39,8 @@ from offhook.models.ports import (
     ToolSpec,
 )
 from offhook.models.providers.openai_compatible.endpoints import close_endpoints
-from offhook.models.providers.openai_compatible.llm import OpenAiCompatibleLlm, Timeouts
+from offhook.models.providers.openai_compatible.llm import OpenAiCompatibleLlm
+from offhook.models.vendors import Choice
 
 QUICK = Timeouts(connect_s=1.0, first_token_s=0.3, between_tokens_s=0.3)
 HELLO = LlmRequest([Message("system", "Be brief."), Message("user", "Hello?")])
@@ -56,10 +60,14 @@ WEATHER = ToolSpec(
 )
 
 
+def choice(model: str, address: str | None, key: str = "sk-test") -> Choice:
+    return Choice("llm", "openai", model, key, address, is_own_network=True, temperature=0.4)
+
+
 @asynccontextmanager
 async def serving(script: Script, **options: Any) -> AsyncIterator[tuple[OpenAiServer, OpenAiCompatibleLlm]]:
     async with serve_openai(script, api_key="sk-test") as server:
-        llm = OpenAiCompatibleLlm("gpt-4.1", server.base_url, "sk-test", 0.4, **{"timeouts": QUICK, **options})
+        llm = OpenAiCompatibleLlm(choice("gpt-4.1", server.base_url), **{"timeouts": QUICK, **options})
         # the SDK is loaded before the clock of a first token runs
         await llm.warm_up()
         try:
@@ -88,7 +96,7 @@ class TestAnswers:
         async with serving([Answer("Good morning to you.")]) as (_, llm):
             events = await ask(llm)
         assert events[:-1] == [TextDelta("Good"), TextDelta(" morning"), TextDelta(" to"), TextDelta(" you.")]
-        assert events[-1] == LlmUsage(prompt_tokens=3, completion_tokens=5)
+        assert events[-1] == LlmUsage(prompt_tokens=3, completion_tokens=5, cached_tokens=1)
 
     async def test_arguments_that_arrive_in_pieces_become_one_call(self) -> None:
         arguments = {"city": "Zürich", "days": 3}
@@ -115,7 +123,7 @@ class TestAnswers:
             assert await ask(llm) == [TextDelta("Hi.")]
 
     async def test_it_is_named_in_usage_and_events(self) -> None:
-        assert OpenAiCompatibleLlm("m", None, "k", 0.3, "groq").ref == ModelRef("llm", "groq", "m")
+        assert OpenAiCompatibleLlm(Choice("llm", "groq", "m")).ref == ModelRef("llm", "groq", "m")
 
 
 class TestWhatIsSent:
@@ -185,7 +193,7 @@ class TestWhatIsSent:
 
     async def test_calls_share_connections(self) -> None:
         async with serving([Answer("Hi.")]) as (server, llm):
-            other = OpenAiCompatibleLlm("gpt-4o", server.base_url, "sk-test", 0.1)
+            other = OpenAiCompatibleLlm(choice("gpt-4o", server.base_url))
             for model in (llm, other, llm):
                 await ask(model)
         assert [request.connection for request in server.requests] == [1, 1, 1]
@@ -238,7 +246,7 @@ class TestServersThatTakeLess:
             assert server.requests[-1].body["max_completion_tokens"] == 20
 
     async def test_a_request_that_is_simply_wrong_is_not_repeated(self) -> None:
-        async with serving([Refusal(400, "context_length_exceeded", "Too long.")]) as (server, llm):
+        async with serving([TOO_LONG]) as (server, llm):
             with pytest.raises(ModelError):
                 await ask(llm)
         assert len(server.requests) == 1
@@ -248,14 +256,15 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("reply", "code", "retryable"),
         [
-            (Refusal(400, None, "Too long."), "llm_bad_request", False),
+            (Refusal(400, None, "Wrong."), "llm_bad_request", False),
             (UNAUTHORIZED, "llm_unauthorized", False),
             (Refusal(403, None, "Country not supported."), "llm_forbidden", False),
             (NO_SUCH_MODEL, "llm_not_found", False),
             (RATE_LIMITED, "llm_rate_limited", True),
             (NO_QUOTA, "llm_no_quota", False),
             (SERVER_ERROR, "llm_server_error", True),
-            (Refusal(503, body="<html>Service Unavailable</html>"), "llm_server_error", True),
+            (Refusal(503, body="<html>Service Unavailable</html>"), "llm_overloaded", True),
+            (TOO_LONG, "llm_context_too_long", False),
             (Refusal(418, "teapot"), "llm_refused", False),
         ],
         ids=lambda value: str(value.status) if isinstance(value, Refusal) else str(value),
@@ -264,9 +273,17 @@ class TestRefusals:
         error = await failure(reply)
         assert (error.code, error.retryable) == (code, retryable)
 
+    async def test_how_long_to_wait_is_passed_on(self) -> None:
+        assert (await failure(RATE_LIMITED)).retry_after_s == 1.0
+        assert (await failure(SERVER_ERROR)).retry_after_s is None
+
+    async def test_what_the_filter_stopped(self) -> None:
+        error = await failure(Answer("Well,", finish_reason="content_filter"))
+        assert (error.code, error.retryable) == ("llm_content_filtered", False)
+
     async def test_a_wrong_key(self) -> None:
         async with serving([Answer("Hi.")]) as (server, _):
-            llm = OpenAiCompatibleLlm("gpt-4.1", server.base_url, "wrong", 0.3)
+            llm = OpenAiCompatibleLlm(choice("gpt-4.1", server.base_url, "wrong"))
             with pytest.raises(ModelError, match="Incorrect API key"):
                 await ask(llm)
 
@@ -279,10 +296,19 @@ class TestRefusals:
 
 
 class TestFaults:
+    async def test_an_organisations_address_stays_behind_the_guard(self) -> None:
+        async with serve_openai([Answer("Secrets.")]) as server:
+            llm = OpenAiCompatibleLlm(choice("m", server.base_url), egress=EgressClient())
+            with pytest.raises(ModelError) as caught:
+                await ask(llm)
+            await close_endpoints()
+        assert (caught.value.code, caught.value.retryable) == ("llm_address_refused", False)
+        assert server.connections == 0
+
     async def test_nobody_listens_at_the_address(self) -> None:
         async with serve_openai([Answer("Hi.")]) as server:
             address = server.base_url
-        llm = OpenAiCompatibleLlm("gpt-4.1", address, "k", 0.3)
+        llm = OpenAiCompatibleLlm(choice("gpt-4.1", address, "k"))
         try:
             with pytest.raises(ModelError) as caught:
                 await ask(llm)
@@ -305,6 +331,7 @@ class TestFaults:
         [
             ("stall", "llm_timeout"),
             ("cut", "llm_connection"),
+            ("half_close", "llm_connection"),
             ("end", "llm_cut_off"),
             ("malformed", "llm_malformed"),
             ("error_event", "llm_stream_error"),

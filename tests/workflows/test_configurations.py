@@ -63,7 +63,7 @@ async def test_right_values_and_further_keys_are_kept(editor: Editor) -> None:
         "vad_configuration": {"confidence": 0.6, "start_seconds": 0.2, "minimum_level_db": -45},
         "phrases": {"idle": "Sind Sie noch da?"},
         "external_pbx_field_mappings": [],
-        "models": {"llm": {"provider": "openai", "model": "x"}},
+        "models": {"llm": {"provider": "openai", "model": "gpt-4.1"}},
         "house_rule": {"deep": [1, None, "x"]},
     }
     workflow_id = (await editor.create())["id"]

@@ -1,25 +1,43 @@
 """Models: what thinks, speaks and listens on a call, and what it costs."""
 
+from offhook.kit.crypto import Keyring
+from offhook.kit.egress import EgressClient
+from offhook.models import local_servers
+from offhook.models.configuring import Configuring
 from offhook.models.endpoints import router
 from offhook.models.errors import UnknownModel
 from offhook.models.ports import ModelSource
 from offhook.models.prices import router as prices_router
 from offhook.models.registry import ModelRegistry
+from offhook.models.service import ModelConfigurations
+from offhook.models.source import OrganizationModels
 from offhook.root import Root
 from offhook.settings import SettingsError
 
-__all__ = ["ModelRegistry", "register"]
+__all__ = ["ModelConfigurations", "ModelRegistry", "register"]
 
 
 def register(root: Root) -> None:
-    """Add the registry and the configuration's read side to the process."""
-    registry = ModelRegistry(root.settings)
+    """Add the vendors, the organisations' configurations and what calls get of them to the process."""
+    settings = root.settings
+    egress = root.get(EgressClient)
+    if local_servers.are_allowed(settings):
+        egress = EgressClient(local_servers.policy(settings))
+        root.on_stop.append(egress.aclose)
+    registry = ModelRegistry(settings, egress=egress)
     try:
-        registry.effective()
+        registry.installed()
     except UnknownModel as error:
         raise SettingsError(f"The model settings (OFFHOOK_LLM_*, _TTS_*, _STT_*) do not fit: {error.message}") from None
+    configurations = ModelConfigurations(registry, root.get(Keyring), egress)
+    configuring = Configuring(
+        settings=settings, registry=registry, configurations=configurations, db=root.db, clock=root.clock
+    )
     root.provide(ModelRegistry, registry)
-    root.provide(ModelSource, registry)  # type: ignore[type-abstract]  # found by its port
+    root.provide(ModelConfigurations, configurations)
+    root.provide(Configuring, configuring)
+    source = OrganizationModels(registry, configurations, root.db)
+    root.provide(ModelSource, source)  # type: ignore[type-abstract]  # found by its port
     root.on_stop.append(registry.close)
     root.api.include_router(router)
     root.api.include_router(prices_router)

@@ -11,6 +11,8 @@ from offhook.models.vendors import AnyVendor, Kind, VendorParts
 FOLDERS: Final = (
     "builtin",
     "openai_compatible",
+    "anthropic",
+    "google",
 )
 
 

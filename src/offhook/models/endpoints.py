@@ -1,29 +1,96 @@
-"""What model configuration is in effect; changing it over HTTP comes with the vendors."""
+"""The organisation's choice of models over HTTP (section 4.7)."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Depends
-from pydantic import BaseModel
 
-from offhook.models.registry import ModelRegistry
-from offhook.orgs import CurrentOrg
+from offhook.kit.db import Session
+from offhook.models import formats
+from offhook.models.configuring import Configuring
+from offhook.models.schemas import (
+    ByokConfiguration,
+    ChangeResponse,
+    CheckResponse,
+    EffectiveModels,
+    MigrationPreviewResponse,
+    ModelCheckResponse,
+    ModelConfigurationBody,
+    ModelConfigurationResponse,
+    ModelDefaultsResponse,
+)
+from offhook.models.service import Stored
+from offhook.orgs import CurrentOrg, RequireAdmin
 from offhook.root import use
+
+Models = Annotated[Configuring, Depends(use(Configuring))]
 
 router = APIRouter(prefix="/organizations/model-configurations/v2", tags=["models"])
 
 
-class ModelConfigurationResponse(BaseModel):
-    """``effective`` is what calls use; ``builtin`` is the offline demonstration."""
-
-    version: Literal[2] = 2
-    configuration: dict[str, Any] = {}
-    effective: dict[str, dict[str, str]]
-    source: Literal["organization", "default"] = "default"
+@router.get("/defaults", response_model=ModelDefaultsResponse, operation_id="get_model_configuration_defaults")
+async def get_defaults(caller: CurrentOrg, models: Models) -> ModelDefaultsResponse:
+    """The installation's own choice, every provider with its models, and model servers found on this machine."""
+    return await models.defaults()
 
 
 @router.get("", response_model=ModelConfigurationResponse, operation_id="get_model_configurations")
-async def get_model_configurations(
-    caller: CurrentOrg, registry: Annotated[ModelRegistry, Depends(use(ModelRegistry))]
+async def get_model_configurations(caller: CurrentOrg, session: Session, models: Models) -> ModelConfigurationResponse:
+    """What the organisation has set, keys masked, and what its calls use."""
+    return _shown(models, await models.configurations.stored(session, caller.organization_id))
+
+
+@router.put("", response_model=ModelConfigurationResponse, operation_id="put_model_configurations")
+async def put_model_configurations(
+    body: ModelConfigurationBody, caller: RequireAdmin, session: Session, models: Models
 ) -> ModelConfigurationResponse:
-    """The models that calls of this organisation use."""
-    return ModelConfigurationResponse(effective=registry.effective())
+    """Replaces the configuration. A key that is left out or sent as its mask stays; `null` removes it."""
+    sent = _sent(body)
+    await models.configurations.check_addresses(sent)
+    return _shown(models, await models.configurations.put(session, caller, sent))
+
+
+@router.post("/check", response_model=ModelCheckResponse, operation_id="check_model_configurations")
+async def check_model_configurations(
+    caller: RequireAdmin, models: Models, body: ModelConfigurationBody | None = None
+) -> ModelCheckResponse:
+    """Asks every vendor whether its key works: of the body, which is not stored, or of what is stored."""
+    results = await models.check(caller, None if body is None else _sent(body))
+    by_kind = {
+        kind: [CheckResponse.model_validate(one, from_attributes=True) for one in some]
+        for kind, some in results.items()
+    }
+    return ModelCheckResponse(
+        ok=all(one.ok for some in by_kind.values() for one in some),
+        **{kind: some[0] for kind, some in by_kind.items()},
+        fallbacks={kind: some[1:] for kind, some in by_kind.items()},
+    )
+
+
+@router.get("/migration-preview", response_model=MigrationPreviewResponse, operation_id="preview_model_migration")
+async def migration_preview(caller: CurrentOrg, session: Session, models: Models) -> MigrationPreviewResponse:
+    """What a migration would change; nothing at version 2."""
+    preview = await models.configurations.preview(session, caller.organization_id)
+    return MigrationPreviewResponse(
+        current_version=preview.current_version,
+        changes=[ChangeResponse.model_validate(change) for change in preview.changes],
+        configuration=formats.masked(preview.services),
+    )
+
+
+@router.post("/migrate", response_model=ModelConfigurationResponse, operation_id="migrate_model_configurations")
+async def migrate(caller: RequireAdmin, session: Session, models: Models) -> ModelConfigurationResponse:
+    """Brings the stored configuration to version 2, all or nothing; at version 2 it does nothing."""
+    return _shown(models, await models.configurations.migrate(session, caller))
+
+
+def _sent(body: Any) -> dict[str, Any]:
+    ours = body.as_ours() if isinstance(body, ByokConfiguration) else body
+    return cast(dict[str, Any], ours.stored())
+
+
+def _shown(models: Configuring, stored: Stored) -> ModelConfigurationResponse:
+    return ModelConfigurationResponse(
+        configuration=formats.masked(stored.services),
+        effective=EffectiveModels.model_validate(models.effective(stored.services)),
+        source=stored.source,
+    )

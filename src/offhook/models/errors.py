@@ -7,3 +7,27 @@ class UnknownModel(Unprocessable):
     """There is no such model provider."""
 
     code = "unknown_model"
+
+
+class KeyMasked(Unprocessable):
+    """A masked key was sent that is not the mask of the stored one."""
+
+    code = "key_masked"
+
+
+class KeyMissing(Unprocessable):
+    """This provider needs an API key."""
+
+    code = "key_missing"
+
+
+class AddressUnknown(Unprocessable):
+    """The host of this address is not known."""
+
+    code = "address_unknown"
+
+
+class ModelFormatUnknown(Unprocessable):
+    """This is no model configuration."""
+
+    code = "model_configuration_invalid"

@@ -10,12 +10,16 @@ from typing import Any, Literal, Protocol
 
 
 class ModelError(Exception):
-    """A vendor failed. ``retryable`` says whether the same request may work when tried again."""
+    """A vendor failed. ``retryable`` says whether the same request may work when tried again.
 
-    def __init__(self, code: str, message: str, *, retryable: bool) -> None:
+    ``retry_after_s`` is how long the vendor asked to be left alone, None when it did not say.
+    """
+
+    def __init__(self, code: str, message: str, *, retryable: bool, retry_after_s: float | None = None) -> None:
         super().__init__(message)
         self.code = code
         self.retryable = retryable
+        self.retry_after_s = retry_after_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +114,11 @@ class ToolCalled:
 
 @dataclass(frozen=True, slots=True)
 class LlmUsage:
+    """A part of an answer's usage; parts add up. ``cached_tokens`` are those of ``prompt_tokens`` that cost less."""
+
     prompt_tokens: int
     completion_tokens: int
+    cached_tokens: int = 0
 
 
 LlmEvent = TextDelta | ToolCalled | LlmUsage

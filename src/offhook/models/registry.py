@@ -2,12 +2,13 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
+from offhook.kit.egress import EgressClient
 from offhook.models.catalogue import Catalogue
-from offhook.models.choices import Chooser
+from offhook.models.choices import Chooser, Chosen
 from offhook.models.ports import CallModels, Llm, Stt, Tts
 from offhook.models.vendors import AnyVendor, Choice, Kind, VendorParts
 from offhook.settings import Settings
@@ -31,8 +32,10 @@ class VendorStatus:
 class ModelRegistry:
     """One port for each different choice a process. Nothing is started before the first call (or :meth:`warm`)."""
 
-    def __init__(self, settings: Settings, catalogue: Catalogue | None = None) -> None:
-        self.catalogue = catalogue or Catalogue.of(VendorParts(settings))
+    def __init__(
+        self, settings: Settings, catalogue: Catalogue | None = None, egress: EgressClient | None = None
+    ) -> None:
+        self.catalogue = catalogue or Catalogue.of(VendorParts(settings, egress or EgressClient()))
         self.chooser = Chooser(self.catalogue, settings)
         self._ports: OrderedDict[Choice, Llm | Tts | Stt] = OrderedDict()
 
@@ -45,7 +48,7 @@ class ModelRegistry:
         workflow = configurations.get("models")
         chosen = self.chooser.choose(organization or {}, workflow if isinstance(workflow, Mapping) else {})
         llm, tts, stt = (
-            tuple(self.port(choice) for choice in self._with_offline(chosen.by_kind[kind], kind))
+            tuple(self.port(choice) for choice in self.with_offline(chosen.by_kind[kind], kind))
             for kind in ("llm", "tts", "stt")
         )
         return CallModels(
@@ -54,10 +57,6 @@ class ModelRegistry:
             stt=cast(tuple[Stt, ...], stt),
             language=chosen.language,
         )
-
-    async def for_organization(self, organization_id: int, configurations: Mapping[str, Any]) -> CallModels:
-        """The models of a call of this organisation."""
-        return self.for_call(configurations)
 
     def port(self, choice: Choice) -> Llm | Tts | Stt:
         """The port of a choice, built when it is not there."""
@@ -69,15 +68,9 @@ class ModelRegistry:
         self._ports.move_to_end(choice)
         return port
 
-    def effective(self) -> dict[str, dict[str, str]]:
-        """What a call uses that chooses nothing itself."""
-        chosen = self.chooser.choose({}, {})
-        llm, tts, stt = (chosen.by_kind[kind][0] for kind in ("llm", "tts", "stt"))
-        return {
-            "llm": {"provider": llm.provider, "model": llm.model},
-            "tts": {"provider": tts.provider, "model": tts.model, "voice_id": tts.voice_id},
-            "stt": {"provider": stt.provider, "model": stt.model, "language": stt.language},
-        }
+    def installed(self) -> Chosen:
+        """What a call uses that chooses nothing itself. UnknownModel when the settings do not fit."""
+        return self.chooser.choose({}, {})
 
     def status(self) -> list[VendorStatus]:
         """Every vendor and whether calls of this process use it."""
@@ -89,7 +82,11 @@ class ModelRegistry:
 
     async def warm(self) -> None:
         """Start what calls will need, so that the first one does not wait for it."""
-        used = {(choice.kind, choice.provider) for choices in self._installed() for choice in choices}
+        used = {
+            (choice.kind, choice.provider)
+            for kind, listed in self.installed().by_kind.items()
+            for choice in self.with_offline(listed, kind)
+        }
         await asyncio.gather(*(v.warm() for v in self.catalogue.all() if (v.kind, v.provider) in used))
 
     async def close(self) -> None:
@@ -97,11 +94,7 @@ class ModelRegistry:
         for vendor in reversed(self.catalogue.all()):
             await vendor.close()
 
-    def _installed(self) -> list[list[Choice]]:
-        chosen = self.chooser.choose({}, {})
-        return [self._with_offline(choices, kind) for kind, choices in chosen.by_kind.items()]
-
-    def _with_offline(self, choices: Any, kind: Kind) -> list[Choice]:
+    def with_offline(self, choices: Sequence[Choice], kind: Kind) -> list[Choice]:
         """The choices and, behind them, what works without any vendor: a caller never hears nothing."""
         listed = list(choices)
         if any(choice.provider == BUILTIN for choice in listed):

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Final, Generic, Literal, TypeVar
 
+from offhook.kit.egress import EgressClient
 from offhook.models.ports import Llm, Stt, Tts
 from offhook.settings import Settings
 
@@ -49,6 +50,11 @@ class Choice:
     speed: float = 1.0
     language: str = "en-US"
 
+    @property
+    def is_guarded(self) -> bool:
+        """Whether the address is an organisation's, to be connected to through the egress guard only."""
+        return self.base_url is not None and not self.is_own_network
+
 
 async def _nothing() -> None:
     """Most vendors hold nothing that must be started or ended."""
@@ -87,6 +93,11 @@ AnyVendor = Vendor[Llm] | Vendor[Tts] | Vendor[Stt]
 
 @dataclass(frozen=True, slots=True)
 class VendorParts:
-    """What a process gives to its vendors. A vendor's folder has ``vendors(parts)`` that returns what it offers."""
+    """What a process gives to its vendors. A vendor's folder has ``vendors(parts)`` that returns what it offers.
+
+    ``egress`` is the way to addresses that organisations type in (``choice.is_guarded``): ``egress.vendor_client(…)``
+    for an SDK, ``egress.check_url(…)`` before a socket is opened.
+    """
 
     settings: Settings
+    egress: EgressClient

@@ -5,6 +5,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, model_validator
 
+from offhook.models.overrides import WorkflowModels
+
 
 def _no_boolean(value: Any) -> Any:
     if isinstance(value, bool):
@@ -116,7 +118,7 @@ class WorkflowConfigurations(_Open):
     phrases: Phrases | None = None
     external_pbx_field_mappings: Pbx = None
     external_pbx_lead_headers: Pbx = None
-    models: dict[str, JsonValue] | None = None
+    models: WorkflowModels | None = None
     model_overrides: dict[str, JsonValue] | None = None
     model_configuration_v2_override: dict[str, JsonValue] | None = None
 

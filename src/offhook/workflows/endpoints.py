@@ -8,6 +8,7 @@ from offhook.kit.db import Session
 from offhook.kit.ids import Id
 from offhook.kit.pagination import SliceParams, set_total
 from offhook.kit.revisions import IfMatch, set_revision
+from offhook.models import ModelConfigurations
 from offhook.orgs import CurrentOrg, RequireMember
 from offhook.root import use
 from offhook.workflows import lifecycle, publishing, service
@@ -31,6 +32,7 @@ from offhook.workflows.schemas import (
 from offhook.workflows.service import Changes
 
 Runs = Annotated[RunCounter, Depends(use(RunCounter))]
+Models = Annotated[ModelConfigurations, Depends(use(ModelConfigurations))]
 Tools = Annotated[ToolCatalogue, Depends(use(ToolCatalogue))]
 Hooks = Annotated[WorkflowHooks, Depends(use(WorkflowHooks))]
 Status = Annotated[str | None, Query(description="`active`, `archived` or both, separated by a comma")]
@@ -93,12 +95,14 @@ async def update_workflow(
     org: RequireMember,
     session: Session,
     runs: Runs,
+    models: Models,
     response: Response,
     if_match: IfMatch,
 ) -> WorkflowResponse:
     """A name takes effect at once; everything else is saved as the draft. With `expected_revision` or `If-Match`: 409
     when somebody else has changed the workflow since it was read."""
     expected = if_match if body.expected_revision is None else body.expected_revision
+    await models.check_override(session, org.organization_id, body.changes().configurations)
     await service.update(session, org, workflow_id, body.changes(), expected_revision=expected)
     return await _response(session, runs, org.organization_id, workflow_id, response)
 
@@ -146,6 +150,7 @@ async def create_draft(
     workflow_id: Id,
     org: RequireMember,
     session: Session,
+    models: Models,
     response: Response,
     if_match: IfMatch,
     body: CreateDraftRequest | None = None,
@@ -154,6 +159,7 @@ async def create_draft(
     as of saving."""
     changes = body.changes() if body else Changes()
     expected = if_match if body is None or body.expected_revision is None else body.expected_revision
+    await models.check_override(session, org.organization_id, changes.configurations)
     draft, revision = await service.create_draft(session, org, workflow_id, changes, expected_revision=expected)
     set_revision(response, revision)
     return WorkflowVersionResponse.of(draft)

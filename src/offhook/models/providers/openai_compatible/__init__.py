@@ -1,42 +1,50 @@
-"""OpenAI's chat completions: OpenAI itself and every server that speaks the format."""
+"""OpenAI's chat completions: OpenAI itself, Groq, and every server that speaks the format."""
+
+from functools import partial
 
 from offhook.models.providers.openai_compatible.endpoints import close_endpoints
 from offhook.models.providers.openai_compatible.llm import OpenAiCompatibleLlm
 from offhook.models.vendors import AnyVendor, Choice, ModelInfo, Vendor, VendorParts
 
+GROQ_URL = "https://api.groq.com/openai/v1"
 # Context windows from the vendors' model pages.
 _OPENAI = (
     ModelInfo("gpt-4.1", 1_047_576),
     ModelInfo("gpt-4.1-mini", 1_047_576),
     ModelInfo("gpt-4o-mini", 128_000),
 )
+_GROQ = (
+    ModelInfo("llama-3.3-70b-versatile", 131_072),
+    ModelInfo("llama-3.1-8b-instant", 131_072),
+    ModelInfo("openai/gpt-oss-120b", 131_072),
+)
 
 
 def vendors(parts: VendorParts) -> tuple[AnyVendor, ...]:
+    def build(choice: Choice, default_url: str | None = None) -> OpenAiCompatibleLlm:
+        egress = parts.egress if choice.is_guarded else None
+        return OpenAiCompatibleLlm(choice, egress=egress, default_url=default_url)
+
+    async def check(choice: Choice, default_url: str | None = None) -> None:
+        await build(choice, default_url).check()
+
     return (
         Vendor(
             "llm",
             "openai",
             "OpenAI, or any server that speaks its format",
             _OPENAI,
-            build=_llm,
-            check=_check,
+            build=build,
+            check=check,
             takes_any_model=True,
             close=close_endpoints,
         ),
+        Vendor(
+            "llm",
+            "groq",
+            "Groq",
+            _GROQ,
+            build=partial(build, default_url=GROQ_URL),
+            check=partial(check, default_url=GROQ_URL),
+        ),
     )
-
-
-def _llm(choice: Choice) -> OpenAiCompatibleLlm:
-    return OpenAiCompatibleLlm(
-        choice.model,
-        choice.base_url,
-        choice.api_key,
-        choice.temperature,
-        provider=choice.provider,
-        max_tokens=choice.max_tokens,
-    )
-
-
-async def _check(choice: Choice) -> None:
-    await _llm(choice).check()

@@ -1,15 +1,23 @@
-"""Connections to OpenAI-compatible servers, one client for each address and key, and what each server cannot do."""
+"""The SDK's client for an address and a key, and what each server cannot do."""
 
 import asyncio
+from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary
 
+import httpx2
+
+from offhook.kit.egress import EgressClient
+from offhook.models.http_clients import close_http_clients, http_client
+
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-# Requests of many calls at once share a client: a new TLS connection in a turn costs the caller 100 ms and more.
 _READ_S: Final = 120.0
+# Clients share their connections, so one that is made again costs nothing but itself.
+_MAX_CLIENTS: Final = 200
+Address = tuple[str | None, str, EgressClient | None]
 
 
 @dataclass(slots=True)
@@ -20,30 +28,37 @@ class Endpoint:
     refused: dict[str, set[str]] = field(default_factory=dict)
 
 
-# Clients belong to the event loop whose sockets they hold.
-_endpoints: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[str | None, str], Endpoint]] = WeakKeyDictionary()
+# Clients belong to the event loop whose sockets they use.
+_endpoints: WeakKeyDictionary[asyncio.AbstractEventLoop, OrderedDict[Address, Endpoint]] = WeakKeyDictionary()
 
 
-async def endpoint_for(base_url: str | None, api_key: str, *, connect_s: float) -> Endpoint:
-    """The shared client of an address (None: the vendor's own) and a key. The first call loads the SDK in a thread."""
-    endpoints = _endpoints.setdefault(asyncio.get_running_loop(), {})
-    key = (base_url, api_key)
+async def endpoint_for(
+    base_url: str | None, api_key: str, *, connect_s: float, egress: EgressClient | None = None
+) -> Endpoint:
+    """The client of an address (None: the vendor's own) and a key; with ``egress`` behind its guard.
+
+    The first call loads the SDK in a thread.
+    """
+    endpoints = _endpoints.setdefault(asyncio.get_running_loop(), OrderedDict())
+    key = (base_url, api_key, egress)
     if key not in endpoints:
-        client = await asyncio.to_thread(_client, base_url, api_key, connect_s)
-        if key in endpoints:
-            await client.close()
-        else:
-            endpoints[key] = Endpoint(client)
-    return endpoints[key]
+        connections = await http_client(egress)
+        client = await asyncio.to_thread(_client, base_url, api_key, connect_s, connections)
+        endpoints.setdefault(key, Endpoint(client))
+        while len(endpoints) > _MAX_CLIENTS:
+            endpoints.popitem(last=False)
+    endpoint = endpoints[key]
+    endpoints.move_to_end(key)
+    return endpoint
 
 
 async def close_endpoints() -> None:
     """Close every connection of the running loop."""
-    for endpoint in _endpoints.pop(asyncio.get_running_loop(), {}).values():
-        await endpoint.client.close()
+    _endpoints.pop(asyncio.get_running_loop(), None)
+    await close_http_clients()
 
 
-def _client(base_url: str | None, api_key: str, connect_s: float) -> "AsyncOpenAI":
+def _client(base_url: str | None, api_key: str, connect_s: float, connections: httpx2.AsyncClient) -> "AsyncOpenAI":
     import openai  # noqa: PLC0415 - takes 0.7 s to load, which a process without such a model does not pay
 
     return openai.AsyncOpenAI(
@@ -52,4 +67,5 @@ def _client(base_url: str | None, api_key: str, connect_s: float) -> "AsyncOpenA
         api_key=api_key or "none",
         max_retries=0,
         timeout=openai.Timeout(_READ_S, connect=connect_s),
+        http_client=connections,
     )

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from offhook.models.ports import LlmRequest, Message, ModelError, ToolCall
+from offhook.models.llm_errors import malformed_call
+from offhook.models.ports import LlmRequest, Message, ToolCall
 
 # What a function call that never got an answer is answered with: the vendor refuses a history with open calls.
 UNANSWERED: Final = '{"error": "There was no answer."}'
@@ -131,7 +132,5 @@ class ToolCallParts:
             except ValueError:
                 arguments = None
             if not call.name or not isinstance(arguments, dict):
-                name = call.name or "?"
-                text = f"The model called {name} with arguments that are no JSON object: {call.arguments[:120]!r}."
-                raise ModelError("llm_malformed_tool_call", text, retryable=True)
+                raise malformed_call(call.name, call.arguments)
             yield ToolCall(call.id or f"call_{secrets.token_hex(8)}", call.name, arguments)

@@ -1,0 +1,326 @@
+"""What the emulators of LLM vendors share: a small HTTP/1.1 server that streams server-sent events and fails on demand.
+
+A vendor's wire format is a :class:`Dialect`, written from the vendor's documentation and not from our clients.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, Protocol
+
+FaultKind = Literal["stall", "cut", "half_close", "end", "malformed", "error_event"]
+_REASONS: Final = {
+    200: "OK",
+    400: "Bad Request",
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "Not Found",
+    413: "Payload Too Large",
+    422: "Unprocessable Entity",
+    429: "Too Many Requests",
+    500: "Internal Server Error",
+    503: "Service Unavailable",
+    504: "Gateway Timeout",
+    529: "Site is overloaded",
+}
+_MAX_BODY: Final = 8 * 1024 * 1024
+# Arguments of a function call arrive in pieces of about this many characters.
+ARGUMENT_PIECE: Final = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What goes wrong after ``after`` deltas.
+
+    stall: nothing comes any more; cut: the connection is reset; half_close: the server ends its side in the middle of
+    the body; end: the body ends in order, but too early; malformed: an event that is no JSON; error_event: the
+    vendor's error object within the stream.
+    """
+
+    kind: FaultKind
+    after: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One streamed answer: ``text`` word by word, then ``calls`` (name, arguments; text is sent as it is)."""
+
+    text: str = ""
+    calls: tuple[tuple[str, Mapping[str, Any] | str], ...] = ()
+    first_token_s: float = 0.0
+    token_s: float = 0.0
+    fault: Fault | None = None
+    finish_reason: str | None = None
+    sends_usage: bool = True
+
+    @property
+    def words(self) -> list[str]:
+        """The pieces in which ``text`` is sent."""
+        parts = self.text.split(" ") if self.text else []
+        return [word if index == 0 else f" {word}" for index, word in enumerate(parts)]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An answer with an error status and the vendor's error object; ``body`` replaces it (a proxy's HTML page)."""
+
+    status: int
+    code: str | None = None
+    message: str = "It went wrong."
+    type: str = "invalid_request_error"
+    param: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    after_s: float = 0.0
+    body: str | None = None
+
+
+Reply = Answer | Refusal
+# Replies in order (the last one repeats), or a function of the request's body.
+Script = Sequence[Reply] | Callable[[dict[str, Any]], Reply]
+
+
+@dataclass(frozen=True, slots=True)
+class Frames:
+    """An answer's events as they go over the wire; faults count ``deltas``."""
+
+    head: Sequence[str]
+    deltas: Sequence[str]
+    tail: Sequence[str]
+
+
+@dataclass(slots=True)
+class Received:
+    """One request: ``connection`` counts the connections of the server; ``was_cancelled``: the client left early."""
+
+    connection: int
+    line: str
+    headers: dict[str, str]
+    body: dict[str, Any]
+    was_cancelled: bool = False
+
+
+class Dialect(Protocol):
+    """One vendor's wire format. ``target`` is path and query of a request."""
+
+    unauthorized: Refusal
+    rate_limited: Refusal
+
+    def is_stream(self, method: str, target: str) -> bool: ...
+
+    def is_authorized(self, headers: Mapping[str, str], target: str, key: str) -> bool: ...
+
+    def look_up(self, method: str, target: str, models: Sequence[str]) -> tuple[int, Any] | None:
+        """Status and body of another address (the list of models); None when there is nothing at it."""
+        ...
+
+    def refusal_of(self, target: str, body: Mapping[str, Any]) -> Refusal | None:
+        """What the vendor refuses of a streaming request."""
+        ...
+
+    def error_body(self, refusal: Refusal) -> Any: ...
+
+    def frames(self, answer: Answer, body: Mapping[str, Any]) -> Frames: ...
+
+    def error_frame(self) -> str: ...
+
+
+class SseServer:
+    """``base_url`` is what a client is configured with; ``requests`` are all that arrived, in order.
+
+    ``limit``: after so many streaming requests every further one is rate limited, until the test raises it.
+    """
+
+    def __init__(self, dialect: Dialect, script: Script, api_key: str | None, models: Sequence[str]) -> None:
+        self._dialect = dialect
+        self._script = script
+        self._api_key = api_key
+        self._models = models
+        self._answered = 0
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.base_url = ""
+        self.limit: int | None = None
+        self.connections = 0
+        self.requests: list[Received] = []
+
+    def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.create_task(self._serve(reader, writer))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def stop(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One connection: requests follow each other; the end of the input cancels the answer under way."""
+        self.connections += 1
+        number = self.connections
+        answering: asyncio.Task[None] | None = None
+        try:
+            while True:
+                request = await _read_request(reader)
+                if answering is not None:
+                    if request is None:
+                        answering.cancel()
+                    await asyncio.gather(answering, return_exceptions=True)
+                if request is None:
+                    return
+                answering = asyncio.create_task(self._answer(number, *request, writer))
+        finally:
+            if answering is not None:
+                answering.cancel()
+                await asyncio.gather(answering, return_exceptions=True)
+            writer.close()
+
+    async def _answer(
+        self, number: int, line: str, headers: dict[str, str], raw: bytes, writer: asyncio.StreamWriter
+    ) -> None:
+        received = Received(number, line, headers, json_object(raw) or {})
+        method, target = line.split(" ")[:2]
+        reply: Reply | tuple[int, Any]
+        if self._dialect.is_stream(method, target):
+            self.requests.append(received)
+            reply = self._reply(target, received, raw)
+        else:
+            reply = self._looked_up(method, target, received)
+        try:
+            if isinstance(reply, Answer):
+                await self._send_stream(writer, reply, received.body)
+            elif isinstance(reply, Refusal):
+                await asyncio.sleep(reply.after_s)
+                await self._send_error(writer, reply)
+            else:
+                await _send_json(writer, reply[0], json.dumps(reply[1]), {})
+        except asyncio.CancelledError:
+            received.was_cancelled = True
+            raise
+        except ConnectionError:
+            received.was_cancelled = True
+
+    def _is_authorized(self, target: str, received: Received) -> bool:
+        key = self._api_key
+        return key is None or self._dialect.is_authorized(received.headers, target, key)
+
+    def _looked_up(self, method: str, target: str, received: Received) -> Refusal | tuple[int, Any]:
+        if not self._is_authorized(target, received):
+            return self._dialect.unauthorized
+        found = self._dialect.look_up(method, target, self._models)
+        return found or Refusal(404, "unknown_url", f"Unknown request URL: {method} {target}.")
+
+    def _reply(self, target: str, received: Received, raw: bytes) -> Reply:
+        if not self._is_authorized(target, received):
+            return self._dialect.unauthorized
+        if self.limit is not None and len(self.requests) > self.limit:
+            return self._dialect.rate_limited
+        if json_object(raw) is None:
+            return Refusal(400, None, "We could not parse the JSON body of your request.")
+        if (refusal := self._dialect.refusal_of(target, received.body)) is not None:
+            return refusal
+        if callable(self._script):
+            return self._script(received.body)
+        self._answered += 1
+        return self._script[min(self._answered, len(self._script)) - 1]
+
+    async def _send_error(self, writer: asyncio.StreamWriter, refusal: Refusal) -> None:
+        if refusal.body is not None:
+            await _send_json(writer, refusal.status, refusal.body, {**refusal.headers, "content-type": "text/html"})
+            return
+        body = json.dumps(self._dialect.error_body(refusal), indent=2)
+        await _send_json(writer, refusal.status, body, refusal.headers)
+
+    async def _send_stream(self, writer: asyncio.StreamWriter, answer: Answer, body: Mapping[str, Any]) -> None:
+        headers = {
+            "content-type": "text/event-stream; charset=utf-8",
+            "transfer-encoding": "chunked",
+            "cache-control": "no-cache, must-revalidate",
+            "x-request-id": "req_lab",
+        }
+        await asyncio.sleep(answer.first_token_s)
+        writer.write(_head(200, headers))
+        frames, fault = self._dialect.frames(answer, body), answer.fault
+        deltas = frames.deltas[: fault.after] if fault is not None else frames.deltas
+        for frame in frames.head:
+            _write_chunk(writer, frame)
+        for frame in deltas:
+            _write_chunk(writer, frame)
+            await writer.drain()
+            await asyncio.sleep(answer.token_s)
+        if fault is not None and not await self._fail(writer, fault):
+            return
+        for frame in frames.tail if fault is None else ():
+            _write_chunk(writer, frame)
+        writer.write(b"0\r\n\r\n")
+        await writer.drain()
+
+    async def _fail(self, writer: asyncio.StreamWriter, fault: Fault) -> bool:
+        """Let it go wrong; True when the body still ends in order."""
+        if fault.kind == "stall":
+            await asyncio.Event().wait()
+        elif fault.kind == "cut":
+            writer.transport.abort()
+            return False
+        elif fault.kind == "half_close":
+            writer.write_eof()
+            return False
+        elif fault.kind == "malformed":
+            _write_chunk(writer, 'data: {"id": "lab", "object": "chat.compl\n\n')
+        elif fault.kind == "error_event":
+            _write_chunk(writer, self._dialect.error_frame())
+        return True
+
+
+@asynccontextmanager
+async def serve(server: SseServer, path: str, host: str = "127.0.0.1", port: int = 0) -> AsyncIterator[SseServer]:
+    """Serve until the block ends; ``path`` is that of ``base_url``."""
+    listener = await asyncio.start_server(server.accept, host, port)
+    server.base_url = f"http://{host}:{listener.sockets[0].getsockname()[1]}{path}"
+    try:
+        yield server
+    finally:
+        listener.close()
+        await server.stop()
+        await listener.wait_closed()
+
+
+# -- HTTP ----------------------------------------------------------------------------------------------------------
+
+
+async def _read_request(reader: asyncio.StreamReader) -> tuple[str, dict[str, str], bytes] | None:
+    """Request line, headers by lower-case name and body; None when the client has closed."""
+    try:
+        head = await reader.readuntil(b"\r\n\r\n")
+        line, *rest = head.decode("latin-1").rstrip("\r\n").split("\r\n")
+        headers = {name.lower(): value.strip() for name, _, value in (entry.partition(":") for entry in rest)}
+        length = min(int(headers.get("content-length", "0")), _MAX_BODY)
+        return line, headers, await reader.readexactly(length)
+    except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, ConnectionError):
+        return None
+
+
+def json_object(raw: bytes) -> dict[str, Any] | None:
+    try:
+        body = json.loads(raw)
+    except ValueError:
+        return None
+    return body if isinstance(body, dict) else None
+
+
+def _head(status: int, headers: Mapping[str, str]) -> bytes:
+    lines = [f"HTTP/1.1 {status} {_REASONS.get(status, 'Error')}"]
+    lines += [f"{name}: {value}" for name, value in headers.items()]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
+
+
+async def _send_json(writer: asyncio.StreamWriter, status: int, body: str, headers: Mapping[str, str]) -> None:
+    raw = body.encode()
+    own = {"content-type": "application/json", "content-length": str(len(raw)), "x-request-id": "req_lab"}
+    writer.write(_head(status, {**own, **headers}) + raw)
+    await writer.drain()
+
+
+def _write_chunk(writer: asyncio.StreamWriter, frame: str) -> None:
+    payload = frame.encode()
+    writer.write(f"{len(payload):x}\r\n".encode() + payload + b"\r\n")

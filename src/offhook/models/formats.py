@@ -1,0 +1,132 @@
+"""The formats of a model configuration: services with keys apart, masks, and the flat keys of version 1. Pure."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from offhook.models.errors import KeyMasked
+from offhook.models.vendors import KINDS
+
+VISIBLE: Final = 4
+MASK: Final = "*"
+# What was written in the mask's form and is not the mask of the stored key: a mistake, not a key.
+_LOOKS_MASKED: Final = "***"
+FLAT: Final[Mapping[str, tuple[str, str]]] = {
+    "llm_provider": ("llm", "provider"),
+    "llm_model": ("llm", "model"),
+    "llm_temperature": ("llm", "temperature"),
+    "llm_api_key": ("llm", "api_key"),
+    "tts_provider": ("tts", "provider"),
+    "tts_voice": ("tts", "voice_id"),
+    "tts_model": ("tts", "model"),
+    "tts_api_key": ("tts", "api_key"),
+    "stt_provider": ("stt", "provider"),
+    "stt_model": ("stt", "model"),
+    "stt_language": ("stt", "language"),
+    "stt_api_key": ("stt", "api_key"),
+}
+FLAT_KEYS: Final = re.compile(r"_api_key$")
+
+
+def places(configuration: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every service of a version-2 configuration with the name of its place: ``llm``, ``fallbacks.llm.0``."""
+    for kind in KINDS:
+        if isinstance(service := configuration.get(kind), dict):
+            yield kind, service
+    fallbacks = configuration.get("fallbacks")
+    for kind in KINDS:
+        listed = fallbacks.get(kind) if isinstance(fallbacks, dict) else None
+        for index, service in enumerate(listed if isinstance(listed, list) else ()):
+            yield f"fallbacks.{kind}.{index}", service
+
+
+def copied(value: Any) -> Any:
+    """A deep copy of plain JSON."""
+    if isinstance(value, dict):
+        return {name: copied(item) for name, item in value.items()}
+    return [copied(item) for item in value] if isinstance(value, list) else value
+
+
+def with_keys(configuration: Mapping[str, Any], keys: Mapping[str, str]) -> dict[str, Any]:
+    """The configuration with the keys back at their places."""
+    result: dict[str, Any] = copied(dict(configuration))
+    for place, service in places(result):
+        if place in keys:
+            service["api_key"] = keys[place]
+    return result
+
+
+def without_keys(configuration: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """The configuration without keys, and the keys by place."""
+    result: dict[str, Any] = copied(dict(configuration))
+    keys = {place: key for place, service in places(result) if (key := service.pop("api_key", None))}
+    return result, keys
+
+
+def masked(configuration: Mapping[str, Any]) -> dict[str, Any]:
+    """The configuration as it may be shown: of each key only the last characters."""
+    result: dict[str, Any] = copied(dict(configuration))
+    for _, service in places(result):
+        if service.get("api_key"):
+            service["api_key"] = mask(service["api_key"])
+    return result
+
+
+def mask(key: str) -> str:
+    """``sk-abcd1234`` → ``*******1234``; a short key is hidden in full."""
+    shown = key[-VISIBLE:] if len(key) > VISIBLE else ""
+    return MASK * (len(key) - len(shown)) + shown
+
+
+def keep_keys(sent: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[str, Any]:
+    """``sent`` with the stored keys where it has their mask or leaves the key out; ``null`` and ``""`` remove it.
+
+    A stored key is kept for its own provider and address only, so that nobody who may not read it can send it
+    somewhere else. KeyMasked (422) when a mask fits no stored key.
+    """
+    result: dict[str, Any] = copied(dict(sent))
+    for place, service in places(result):
+        if "api_key" not in service:
+            service["api_key"] = _stored_key(place, service, stored, None)
+        elif service["api_key"] and _LOOKS_MASKED in service["api_key"]:
+            service["api_key"] = _stored_key(place, service, stored, service["api_key"])
+            if service["api_key"] is None:
+                raise KeyMasked(f"{place}.api_key is masked and is not the mask of a key stored for this provider.")
+        if not service["api_key"]:
+            del service["api_key"]
+    return result
+
+
+def _stored_key(place: str, service: Mapping[str, Any], stored: Mapping[str, Any], given: str | None) -> str | None:
+    found = [
+        (other_place != place, entry["api_key"])
+        for other_place, entry in places(dict(stored))
+        if other_place.split(".")[-2:-1] == place.split(".")[-2:-1]
+        and (other_place == place or "." in place)
+        and all(entry.get(name) == service.get(name) for name in ("provider", "base_url"))
+        and entry.get("api_key")
+        and (given is None or mask(entry["api_key"]) == given)
+    ]
+    return min(found)[1] if found else None
+
+
+def upgraded(flat: Mapping[str, Any]) -> dict[str, Any]:
+    """Version 1 (flat keys) as version 2; empty values are left out, as are keys that no service has."""
+    result: dict[str, Any] = {}
+    for name, (kind, field) in FLAT.items():
+        if flat.get(name) not in (None, ""):
+            result.setdefault(kind, {})[field] = flat[name]
+    return result
+
+
+def changes(flat: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What :func:`upgraded` does, key by key, secrets masked: ``{path, from, to}``."""
+    result = []
+    for name, value in flat.items():
+        kind, field = FLAT.get(name, (None, None))
+        shown = mask(str(value)) if FLAT_KEYS.search(name) and value else value
+        has_place = kind is not None and value not in (None, "")
+        result.append(
+            {"path": f"{kind}.{field}" if has_place else name, "from": shown, "to": shown if has_place else None}
+        )
+    return result

@@ -1,0 +1,86 @@
+"""HTTP connections to vendors: two pools a process, shared by all SDKs, keys and calls."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Final, Generic, TypeVar
+from weakref import WeakKeyDictionary
+
+import httpx2
+
+from offhook.kit.egress import EgressClient
+
+_READ_S: Final = 120.0
+# An SDK's clients share their connections, so one that is made again costs nothing but itself.
+_MAX_SDK_CLIENTS: Final = 200
+Sdk = TypeVar("Sdk")
+_Key = tuple[str | None, str, EgressClient | None]
+# A pause between two turns is often longer than the library's 5 s, and a new TLS connection in a turn costs 100 ms.
+_LIMITS: Final = httpx2.Limits(max_connections=2000, max_keepalive_connections=200, keepalive_expiry=60.0)
+_Clients = dict[EgressClient | None, httpx2.AsyncClient]
+
+# Answers that were opened while a list stands here: an SDK that hides its answer cannot close it at once.
+OPENED: Final[ContextVar[list[httpx2.Response] | None]] = ContextVar("opened", default=None)
+
+# Sockets belong to the event loop that opened them.
+_of_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, _Clients] = WeakKeyDictionary()
+
+
+async def http_client(egress: EgressClient | None) -> httpx2.AsyncClient:
+    """The shared client: with ``egress``, one that only connects where organisations may; None: anywhere.
+
+    Time-outs are the caller's; nobody closes it but :func:`close_http_clients`.
+    """
+    clients = _of_loop.setdefault(asyncio.get_running_loop(), {})
+    if egress not in clients:
+        # in a thread: reading the trusted certificates takes 50 ms
+        made = await asyncio.to_thread(_made, egress)
+        if egress in clients:
+            await made.aclose()
+        else:
+            clients[egress] = made
+    return clients[egress]
+
+
+def _made(egress: EgressClient | None) -> httpx2.AsyncClient:
+    if egress is not None:
+        client = egress.vendor_client(_READ_S)
+    else:
+        client = httpx2.AsyncClient(timeout=_READ_S, limits=_LIMITS)
+    client.event_hooks = {"request": [], "response": [_remember]}
+    return client
+
+
+async def _remember(response: httpx2.Response) -> None:
+    opened = OPENED.get()
+    if opened is not None:
+        opened.append(response)
+
+
+async def close_http_clients() -> None:
+    """Close every connection of the running loop."""
+    for client in _of_loop.pop(asyncio.get_running_loop(), {}).values():
+        await client.aclose()
+
+
+class SdkClients(Generic[Sdk]):
+    """The clients of one vendor's SDK, one for each address and key. ``make`` runs in a thread: it loads the SDK."""
+
+    def __init__(self, make: Callable[[str | None, str, httpx2.AsyncClient], Sdk]) -> None:
+        self._make = make
+        self._of_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, OrderedDict[_Key, tuple[Sdk, httpx2.AsyncClient]]]
+        self._of_loop = WeakKeyDictionary()
+
+    async def get(self, base_url: str | None, api_key: str, egress: EgressClient | None) -> Sdk:
+        """The client of an address (None: the vendor's own) and a key; with ``egress`` behind its guard."""
+        clients = self._of_loop.setdefault(asyncio.get_running_loop(), OrderedDict())
+        connections = await http_client(egress)
+        key = (base_url, api_key, egress)
+        if key not in clients or clients[key][1] is not connections:
+            made = await asyncio.to_thread(self._make, base_url, api_key, connections)
+            clients[key] = (made, connections)
+            while len(clients) > _MAX_SDK_CLIENTS:
+                clients.popitem(last=False)
+        clients.move_to_end(key)
+        return clients[key][0]

@@ -1,0 +1,107 @@
+"""Model servers on this machine: which programs listen where, whether one is there, and who may use it."""
+
+import asyncio
+import ipaddress
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import httpx
+
+from offhook.kit.egress import EgressPolicy
+from offhook.models.vendors import Kind
+from offhook.settings import Settings
+
+PROBE_S: Final = 0.6
+_LONGEST_LIST: Final = 50
+_NAMES: Final = ("localhost", "127.0.0.1", "::1")
+
+
+@dataclass(frozen=True, slots=True)
+class LocalServer:
+    """A program that serves OpenAI's format, and the port that it listens on unless told otherwise."""
+
+    title: str
+    port: int
+    kinds: tuple[Kind, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A server that answered; ``kind`` is what it is for. A program may serve several kinds at one address."""
+
+    title: str
+    kind: Kind
+    base_url: str
+    models: tuple[str, ...]
+
+
+# Ports from each program's documentation. Several share 8000 and 8080: the models that it lists tell them apart.
+KNOWN: Final = (
+    LocalServer("Ollama", 11434, ("llm",)),
+    LocalServer("LM Studio", 1234, ("llm",)),
+    LocalServer("llama.cpp or whisper.cpp", 8080, ("llm", "stt")),
+    LocalServer("vLLM or speaches", 8000, ("llm", "stt", "tts")),
+    LocalServer("Kokoro-FastAPI", 8880, ("tts",)),
+)
+_EARS: Final = ("whisper", "parakeet", "moonshine", "canary")
+_VOICES: Final = ("kokoro", "tts", "piper", "orpheus", "chatterbox", "xtts")
+
+
+def kind_of(model: str) -> Kind:
+    """What a model is for, by its name: these servers list all of theirs together."""
+    name = model.lower()
+    if any(word in name for word in _EARS):
+        return "stt"
+    return "tts" if any(word in name for word in _VOICES) else "llm"
+
+
+def are_allowed(settings: Settings) -> bool:
+    """Whether organisations may use model servers on this machine.
+
+    ``auto``: only while nobody but this machine's own users can reach Offhook, that is when it listens on loopback and
+    has no public address. A stranger's organisation must not be able to reach what listens next to the server.
+    """
+    if settings.local_models != "auto":
+        return settings.local_models == "on"
+    try:
+        is_loopback = settings.host == "localhost" or ipaddress.ip_address(settings.host).is_loopback
+    except ValueError:
+        is_loopback = False
+    return is_loopback and settings.public_url is None
+
+
+def policy(settings: Settings, known: Sequence[LocalServer] = KNOWN) -> EgressPolicy:
+    """The egress policy for models: what the operator allows and, where that is safe, the known ports of loopback."""
+    allowed = EgressPolicy.parse(settings.egress_allow)
+    if not are_allowed(settings):
+        return allowed
+    local = {(name, server.port) for server in known for name in _NAMES}
+    return EgressPolicy(allowed.hosts | local, allowed.networks)
+
+
+async def find(known: Sequence[LocalServer] = KNOWN) -> list[Found]:
+    """Who answers on loopback right now; all ports at once, 0.6 s at most."""
+    async with httpx.AsyncClient(timeout=PROBE_S, trust_env=False) as client:
+        answers = await asyncio.gather(*(_probe(client, server) for server in known))
+    return [found for answer in answers for found in answer]
+
+
+async def _probe(client: httpx.AsyncClient, server: LocalServer) -> list[Found]:
+    base_url = f"http://127.0.0.1:{server.port}/v1"
+    try:
+        async with asyncio.timeout(PROBE_S):
+            answer = await client.get(f"{base_url}/models")
+        body = answer.json() if answer.is_success else None
+    except (httpx.HTTPError, TimeoutError, ValueError, OSError):
+        return []
+    listed = body.get("data") if isinstance(body, dict) else None
+    if not isinstance(listed, list):
+        return []
+    models = [entry["id"] for entry in listed if isinstance(entry, dict) and isinstance(entry.get("id"), str)]
+    by_kind: dict[Kind, list[str]] = {}
+    for model in models[:_LONGEST_LIST]:
+        kind = server.kinds[0] if len(server.kinds) == 1 else kind_of(model)
+        if kind in server.kinds:
+            by_kind.setdefault(kind, []).append(model)
+    return [Found(server.title, kind, base_url, tuple(names)) for kind, names in by_kind.items()]

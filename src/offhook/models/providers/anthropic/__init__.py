@@ -1,0 +1,34 @@
+"""Anthropic's Messages."""
+
+from offhook.models.http_clients import close_http_clients
+from offhook.models.providers.anthropic.llm import AnthropicLlm
+from offhook.models.vendors import AnyVendor, Choice, ModelInfo, Vendor, VendorParts
+
+# Context windows from the vendor's model pages. The first one answers soonest without thinking first.
+_MODELS = (
+    ModelInfo("claude-haiku-4-5", 200_000),
+    ModelInfo("claude-haiku-5-5", 1_000_000),
+    ModelInfo("claude-sonnet-5-5", 1_000_000),
+)
+
+
+def vendors(parts: VendorParts) -> tuple[AnyVendor, ...]:
+    def build(choice: Choice) -> AnthropicLlm:
+        return AnthropicLlm(choice, egress=parts.egress if choice.is_guarded else None)
+
+    async def check(choice: Choice) -> None:
+        await build(choice).check()
+
+    return (
+        Vendor(
+            "llm",
+            "anthropic",
+            "Anthropic",
+            _MODELS,
+            build=build,
+            check=check,
+            temperatures=(0.0, 1.0),
+            takes_any_model=True,
+            close=close_http_clients,
+        ),
+    )

@@ -1,0 +1,130 @@
+"""Anthropic's Messages through the vendor's SDK."""
+
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import httpx2
+
+from offhook.kit.egress import EgressClient
+from offhook.models import llm_errors
+from offhook.models.http_clients import SdkClients
+from offhook.models.llm_stream import Timeouts, edge, paced
+from offhook.models.ports import LlmEvent, LlmRequest, LlmUsage, ModelError, ModelRef, TextDelta
+from offhook.models.providers.anthropic.wire import Answer, body_of, refused_part, without
+from offhook.models.vendors import Choice
+
+if TYPE_CHECKING:
+    from anthropic import AsyncAnthropic
+
+_OVERLOADED: Final = "overloaded_error"
+
+
+def _client(base_url: str | None, api_key: str, connections: httpx2.AsyncClient) -> "AsyncAnthropic":
+    import anthropic  # noqa: PLC0415 - takes 1.5 s to load, which a process without such a model does not pay
+
+    return anthropic.AsyncAnthropic(
+        api_key=api_key or "none", base_url=base_url, max_retries=0, http_client=connections, timeout=120.0
+    )
+
+
+_clients: Final = SdkClients(_client)
+
+
+class AnthropicLlm:
+    """Implements ``Llm``. Never retries; ``egress`` guards an organisation's own address."""
+
+    def __init__(self, choice: Choice, timeouts: Timeouts | None = None, egress: EgressClient | None = None) -> None:
+        self._choice = choice
+        self._timeouts = timeouts or Timeouts()
+        self._egress = egress
+        self._refused: set[str] = set()
+
+    @property
+    def ref(self) -> ModelRef:
+        return ModelRef("llm", self._choice.provider, self._choice.model)
+
+    async def warm_up(self) -> None:
+        """Load the SDK and make the client before the first caller needs them."""
+        await self._sdk()
+
+    async def check(self) -> None:
+        """Whether the key works and the model is there; costs nothing. ModelError."""
+        client = await self._sdk()
+        async with edge(_model_error, "answer", self._timeouts.first_token_s):
+            await client.models.retrieve(self._choice.model)
+
+    async def stream(self, request: LlmRequest) -> AsyncIterator[LlmEvent]:
+        client = await self._sdk()
+        answer = Answer()
+        events = paced(partial(self._open, client, request), _close, self._timeouts, _model_error)
+        async with aclosing(events):
+            async for event in events:
+                for seen in _read(answer, event):
+                    yield seen
+        for call in answer.finished():
+            yield call
+        yield LlmUsage(0, answer.output_tokens)
+
+    async def _sdk(self) -> "AsyncAnthropic":
+        return await _clients.get(self._choice.base_url, self._choice.api_key, self._egress)
+
+    async def _open(self, client: "AsyncAnthropic", request: LlmRequest) -> Any:
+        """Send the request, without the optional parts that this model turns out to refuse."""
+        import anthropic  # noqa: PLC0415 - takes 1.5 s to load; the client has loaded it in a thread
+
+        body = body_of(request, self._choice)
+        while True:
+            sent = without(body, self._refused, request.response_schema)
+            try:
+                return await cast(Any, client.messages).create(
+                    **sent, stream=True, timeout=httpx2.Timeout(120.0, connect=self._timeouts.connect_s)
+                )
+            except anthropic.BadRequestError as error:
+                part = refused_part(sent, _message(error))
+                if part is None:
+                    raise
+                self._refused.add(part)
+
+
+async def _close(stream: Any) -> None:
+    await stream.close()
+
+
+def _read(answer: Answer, event: Any) -> list[TextDelta | LlmUsage]:
+    try:
+        return answer.read(event)
+    except (AttributeError, TypeError, ValueError) as error:
+        raise llm_errors.malformed(error) from error
+
+
+def _model_error(error: Exception) -> ModelError | None:
+    import anthropic  # noqa: PLC0415 - takes 1.5 s to load; the client has loaded it in a thread
+
+    if isinstance(error, anthropic.APITimeoutError):
+        return llm_errors.connection_timed_out()
+    if isinstance(error, anthropic.APIConnectionError | httpx2.TransportError):
+        return llm_errors.connection_lost(error)
+    if isinstance(error, anthropic.APIStatusError):
+        kind = _kind(error)
+        if kind == _OVERLOADED:
+            return llm_errors.overloaded(_message(error))
+        if error.status_code < 400:  # the error event of a stream that had begun
+            return llm_errors.of_stream_event(_message(error), is_ours=kind == "invalid_request_error")
+        return llm_errors.of_status(error.status_code, _message(error), code=kind, headers=error.response.headers)
+    return None
+
+
+def _error_object(error: Any) -> dict[str, Any]:
+    body = error.body if isinstance(error.body, dict) else {}
+    found = body.get("error")
+    return found if isinstance(found, dict) else {}
+
+
+def _kind(error: Any) -> str | None:
+    return _error_object(error).get("type")
+
+
+def _message(error: Any) -> str:
+    return str(_error_object(error).get("message") or error.message)

@@ -1,0 +1,195 @@
+"""The Messages format: our request as the vendor's body, the vendor's events as ours. Pure."""
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from offhook.models import llm_errors
+from offhook.models.ports import LlmRequest, LlmUsage, Message, TextDelta, ToolCall, ToolCalled
+from offhook.models.vendors import Choice
+
+# The vendor wants a limit; a spoken answer is far below it.
+MAX_TOKENS: Final = 2048
+# The vendor's conversations begin and end with the user.
+CONNECTED: Final = "(The conversation begins.)"
+GO_ON: Final = "(Go on.)"
+UNANSWERED: Final = '{"error": "There was no answer."}'
+_AS_JSON: Final = "Answer with one JSON object that fits this JSON schema, and with nothing else:\n{schema}"
+# Models that choose their words themselves refuse a temperature; those that think first make a caller wait.
+_OLDER: Final = ("claude-haiku-4", "claude-sonnet-4", "claude-opus-4-5", "claude-opus-4-6", "claude-3")
+_BETWEEN_TOOLS: Final = ("claude-sonnet-5-5", "claude-opus-5-5")
+
+
+def body_of(request: LlmRequest, choice: Choice) -> dict[str, Any]:
+    """The body of a streamed request, with optional parts that :func:`without` can take out."""
+    leading, rest = _split(request.messages)
+    body: dict[str, Any] = {
+        "model": choice.model,
+        "max_tokens": request.max_tokens or choice.max_tokens or MAX_TOKENS,
+        "messages": _alternating(_messages(rest)),
+    }
+    if leading:
+        body["system"] = "\n\n".join(leading)
+    if request.tools:
+        body["tools"] = [
+            {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
+            for tool in request.tools
+        ]
+    if choice.model.startswith(_OLDER):
+        temperature = choice.temperature if request.response_schema is None else request.temperature
+        body["extra_body"] = {"temperature": min(temperature, 1.0)}
+    else:
+        body["thinking"] = {"type": "between_tools" if choice.model.startswith(_BETWEEN_TOOLS) else "disabled"}
+        body["output_config"] = {"effort": "low"}
+    if request.response_schema is not None:
+        form = {"type": "json_schema", "schema": request.response_schema}
+        body["output_config"] = {**body.get("output_config", {}), "format": form}
+    return body
+
+
+def without(body: Mapping[str, Any], refused: Collection[str], schema: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The body without the parts that a model refuses: temperature, thinking, effort, format."""
+    kept = dict(body)
+    if "temperature" in refused:
+        kept.pop("extra_body", None)
+    if "thinking" in refused:
+        kept.pop("thinking", None)
+    output = {name: value for name, value in body.get("output_config", {}).items() if name not in refused}
+    if output:
+        kept["output_config"] = output
+    else:
+        kept.pop("output_config", None)
+    if schema is not None and "format" in refused:
+        words = _AS_JSON.format(schema=json.dumps(schema, ensure_ascii=False))
+        kept["system"] = "\n\n".join(filter(None, (body.get("system"), words)))
+    return kept
+
+
+def refused_part(sent: Mapping[str, Any], message: str) -> str | None:
+    """Which optional part of a request was answered with 400; None when it is nothing that we can do without."""
+    told = message.lower()
+    present = {
+        "temperature": "extra_body" in sent,
+        "thinking": "thinking" in sent,
+        "effort": "effort" in sent.get("output_config", {}),
+        "format": "format" in sent.get("output_config", {}),
+    }
+    words = {**{name: name for name in present}, "format": "output_config.format"}
+    for name, is_present in present.items():
+        if is_present and (words[name] in told or (name == "format" and "schema" in told)):
+            return name
+    return None
+
+
+def _split(messages: Sequence[Message]) -> tuple[list[str], Sequence[Message]]:
+    """The system messages before all others, which have a place of their own, and the rest."""
+    leading: list[str] = []
+    for index, message in enumerate(messages):
+        if message.role != "system":
+            return leading, messages[index:]
+        leading.append(message.content)
+    return leading, ()
+
+
+def _messages(messages: Sequence[Message]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Role and content blocks; every call is followed by its answer, and no answer stands without its call."""
+    answers = {message.tool_call_id: message.content for message in messages if message.role == "tool"}
+    for message in messages:
+        if message.role == "tool" or not (message.content.strip() or message.tool_calls):
+            continue
+        text = [{"type": "text", "text": message.content.strip()}] if message.content.strip() else []
+        if message.role != "assistant":
+            yield "user", text
+            continue
+        calls = [
+            {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments}
+            for call in message.tool_calls
+        ]
+        yield "assistant", [*text, *calls]
+        if calls:
+            yield (
+                "user",
+                [
+                    {
+                        "type": "tool_result",
+                        "tool_use_id": call.id,
+                        "content": answers.get(call.id, UNANSWERED),
+                    }
+                    for call in message.tool_calls
+                ],
+            )
+
+
+def _alternating(messages: Iterator[tuple[str, list[dict[str, Any]]]]) -> list[dict[str, Any]]:
+    """One message for each change of sides, from the user's first to the user's last."""
+    result: list[dict[str, Any]] = []
+    for role, blocks in messages:
+        if not result and role == "assistant":
+            result.append({"role": "user", "content": [{"type": "text", "text": CONNECTED}]})
+        if result and result[-1]["role"] == role:
+            result[-1]["content"] += blocks
+        else:
+            result.append({"role": role, "content": blocks})
+    if not result:
+        result.append({"role": "user", "content": [{"type": "text", "text": CONNECTED}]})
+    elif result[-1]["role"] == "assistant":
+        result.append({"role": "user", "content": [{"type": "text", "text": GO_ON}]})
+    return result
+
+
+@dataclass(slots=True)
+class _Call:
+    id: str
+    name: str
+    arguments: str = ""
+
+
+@dataclass(slots=True)
+class Answer:
+    """Puts one streamed answer together."""
+
+    output_tokens: int = 0
+    stop_reason: str | None = None
+    is_over: bool = False
+    _calls: dict[int, _Call] = field(default_factory=dict)
+
+    def read(self, event: Any) -> list[TextDelta | LlmUsage]:
+        """Take one event; thinking and pings are nobody's business."""
+        if event.type == "message_start":
+            return [_prompt_usage(event.message.usage)]
+        if event.type == "content_block_start" and event.content_block.type == "tool_use":
+            self._calls[event.index] = _Call(event.content_block.id, event.content_block.name)
+        elif event.type == "content_block_delta":
+            if event.delta.type == "text_delta" and event.delta.text:
+                return [TextDelta(event.delta.text)]
+            if event.delta.type == "input_json_delta":
+                self._calls[event.index].arguments += event.delta.partial_json
+        elif event.type == "message_delta":
+            self.stop_reason = event.delta.stop_reason or self.stop_reason
+            self.output_tokens = int(event.usage.output_tokens or 0)
+        elif event.type == "message_stop":
+            self.is_over = True
+        return []
+
+    def finished(self) -> Iterator[ToolCalled]:
+        """The calls; raises ModelError for an answer that is not whole."""
+        if self.stop_reason == "refusal":
+            raise llm_errors.content_filtered()
+        if not self.is_over:
+            raise llm_errors.cut_off()
+        for call in self._calls.values():
+            try:
+                arguments = json.loads(call.arguments.strip() or "{}")
+            except ValueError:
+                arguments = None
+            if not isinstance(arguments, dict):
+                raise llm_errors.malformed_call(call.name, call.arguments)
+            yield ToolCalled(ToolCall(call.id, call.name, arguments))
+
+
+def _prompt_usage(usage: Any) -> LlmUsage:
+    """The vendor counts what it read from and wrote to its cache apart."""
+    cached = int(usage.cache_read_input_tokens or 0)
+    written = int(usage.cache_creation_input_tokens or 0)
+    return LlmUsage(int(usage.input_tokens or 0) + cached + written, 0, cached)

@@ -1,0 +1,185 @@
+"""Gemini's format: our request as contents and config, the vendor's chunks as our events. Pure."""
+
+import json
+import secrets
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from offhook.models import llm_errors
+from offhook.models.ports import LlmEvent, LlmRequest, LlmUsage, Message, TextDelta, ToolCall, ToolCalled
+from offhook.models.vendors import Choice
+
+CONNECTED: Final = "(The conversation begins.)"
+GO_ON: Final = "(Go on.)"
+_FILTERED: Final = frozenset(
+    {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE", "MODEL_ARMOR"}
+)
+_MALFORMED: Final = frozenset({"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "MALFORMED_RESPONSE"})
+# What the vendor takes for calls whose signature is not known, such as those of another vendor before a fail-over.
+_NO_SIGNATURE: Final = b"skip_thought_signature_validator"
+_MAX_SIGNATURES: Final = 5000
+
+
+class Signatures:
+    """The vendor's proofs that a call was its own, by call id; it wants them back with the history."""
+
+    def __init__(self) -> None:
+        self._by_id: OrderedDict[str, bytes] = OrderedDict()
+
+    def keep(self, call_id: str, signature: bytes) -> None:
+        self._by_id[call_id] = signature
+        while len(self._by_id) > _MAX_SIGNATURES:
+            self._by_id.popitem(last=False)
+
+    def of(self, call_id: str) -> bytes | None:
+        return self._by_id.get(call_id)
+
+
+def config_of(request: LlmRequest, choice: Choice) -> dict[str, Any]:
+    """Everything but the conversation. Thinking is off, or as short as the model can: a caller waits."""
+    config: dict[str, Any] = {
+        "temperature": choice.temperature if request.response_schema is None else request.temperature,
+        "automatic_function_calling": {"disable": True},
+    }
+    leading = [message.content for message in _leading(request.messages)]
+    if leading:
+        config["system_instruction"] = "\n\n".join(leading)
+    if limit := request.max_tokens or choice.max_tokens:
+        config["max_output_tokens"] = limit
+    if request.tools:
+        declared = [
+            {"name": tool.name, "description": tool.description, "parameters_json_schema": tool.parameters}
+            for tool in request.tools
+        ]
+        config["tools"] = [{"function_declarations": declared}]
+    if request.response_schema is not None:
+        config["response_mime_type"] = "application/json"
+        config["response_json_schema"] = request.response_schema
+    if choice.model.startswith("gemini-2.5-flash"):
+        config["thinking_config"] = {"thinking_budget": 0}
+    elif choice.model.startswith("gemini-3"):
+        config["thinking_config"] = {"thinking_level": "MINIMAL"}
+    return config
+
+
+def contents_of(messages: Sequence[Message], signatures: Signatures) -> list[dict[str, Any]]:
+    """The conversation from the user's first turn to the user's last, sides merged."""
+    result: list[dict[str, Any]] = []
+    for role, parts in _turns(messages[len(_leading(messages)) :], signatures):
+        if not result and role == "model":
+            result.append({"role": "user", "parts": [{"text": CONNECTED}]})
+        if result and result[-1]["role"] == role:
+            result[-1]["parts"] += parts
+        else:
+            result.append({"role": role, "parts": parts})
+    if not result:
+        result.append({"role": "user", "parts": [{"text": CONNECTED}]})
+    elif result[-1]["role"] == "model":
+        result.append({"role": "user", "parts": [{"text": GO_ON}]})
+    return result
+
+
+def _leading(messages: Sequence[Message]) -> Sequence[Message]:
+    count = next((index for index, message in enumerate(messages) if message.role != "system"), len(messages))
+    return messages[:count]
+
+
+def _turns(messages: Sequence[Message], signatures: Signatures) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    answers = {message.tool_call_id: message.content for message in messages if message.role == "tool"}
+    for message in messages:
+        if message.role == "tool" or not (message.content or message.tool_calls):
+            continue
+        text = [{"text": message.content}] if message.content else []
+        if message.role != "assistant":
+            yield "user", text
+            continue
+        yield "model", [*text, *_call_parts(message.tool_calls, signatures)]
+        if message.tool_calls:
+            yield "user", [_response_part(call, answers.get(call.id)) for call in message.tool_calls]
+
+
+def _call_parts(calls: Sequence[ToolCall], signatures: Signatures) -> Iterator[dict[str, Any]]:
+    """Of parallel calls only the first one carries a signature."""
+    for index, call in enumerate(calls):
+        part: dict[str, Any] = {"function_call": {"name": call.name, "args": call.arguments}}
+        signature = signatures.of(call.id) or (_NO_SIGNATURE if index == 0 else None)
+        yield part if signature is None else {**part, "thought_signature": signature}
+
+
+def _response_part(call: ToolCall, answer: str | None) -> dict[str, Any]:
+    try:
+        value = json.loads(answer) if answer is not None else {"error": "There was no answer."}
+    except ValueError:
+        value = answer
+    response = value if isinstance(value, dict) else {"result": value}
+    return {"function_response": {"name": call.name, "response": response}}
+
+
+class Answer:
+    """Puts one streamed answer together. The vendor's usage figures grow with every chunk."""
+
+    def __init__(self, signatures: Signatures) -> None:
+        self._signatures = signatures
+        self._calls: list[ToolCall] = []
+        self._finish_reason: str | None = None
+        self._has_prompt_usage = False
+        self._completion_tokens = 0
+
+    def read(self, chunk: Any) -> Iterator[LlmEvent]:
+        """Take one chunk; raises ModelError when the vendor's filter stopped the answer."""
+        if chunk.usage_metadata is not None:
+            yield from self._count(chunk.usage_metadata)
+        if chunk.prompt_feedback is not None and chunk.prompt_feedback.block_reason is not None:
+            raise llm_errors.content_filtered()
+        for candidate in chunk.candidates or ():
+            for part in (candidate.content.parts if candidate.content is not None else None) or ():
+                if part.function_call is not None:
+                    self._call(part)
+                elif part.text and not part.thought:
+                    yield TextDelta(part.text)
+            if candidate.finish_reason is not None:
+                self._finish(str(getattr(candidate.finish_reason, "value", candidate.finish_reason)))
+
+    def finished(self) -> Iterator[LlmEvent]:
+        """The calls and the rest of the usage; raises ModelError for an answer that is not whole."""
+        if self._finish_reason is None:
+            raise llm_errors.cut_off()
+        for call in self._calls:
+            yield ToolCalled(call)
+        yield LlmUsage(0, self._completion_tokens)
+
+    def _count(self, usage: Any) -> Iterator[LlmUsage]:
+        self._completion_tokens = int(usage.candidates_token_count or 0) + int(usage.thoughts_token_count or 0)
+        if not self._has_prompt_usage and usage.prompt_token_count:
+            self._has_prompt_usage = True
+            yield LlmUsage(int(usage.prompt_token_count), 0, int(usage.cached_content_token_count or 0))
+
+    def _call(self, part: Any) -> None:
+        called = part.function_call
+        call = ToolCall(f"call_{secrets.token_hex(8)}", str(called.name or ""), dict(called.args or {}))
+        if not call.name:
+            raise llm_errors.malformed_call("", str(called.args))
+        if part.thought_signature is not None:
+            self._signatures.keep(call.id, part.thought_signature)
+        self._calls.append(call)
+
+    def _finish(self, reason: str) -> None:
+        if reason in _FILTERED:
+            raise llm_errors.content_filtered()
+        if reason in _MALFORMED:
+            raise llm_errors.malformed_call("", reason)
+        self._finish_reason = reason
+
+
+def retry_delay_s(details: Any) -> float | None:
+    """``{"error": {"details": [{"retryDelay": "7s"}]}}`` → 7.0; None when the vendor did not say."""
+    error = details.get("error") if isinstance(details, Mapping) else None
+    for item in (error.get("details") if isinstance(error, Mapping) else None) or ():
+        told = item.get("retryDelay") if isinstance(item, Mapping) else None
+        if isinstance(told, str):
+            try:
+                return float(told.removesuffix("s"))
+            except ValueError:
+                return None
+    return None

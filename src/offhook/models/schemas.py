@@ -1,0 +1,264 @@
+"""Bodies and answers of the model configuration."""
+
+from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    JsonValue,
+    Tag,
+    model_validator,
+)
+
+Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f]*$")]
+
+
+def _no_boolean(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise ValueError("Input should be a number, not true or false")
+    return value
+
+
+def _web_address(value: str) -> str:
+    parts = urlsplit(value)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None or parts.fragment:
+        raise ValueError("base_url is an address such as https://models.example.com/v1")
+    _ = parts.port  # raises ValueError when it is no port
+    return value.rstrip("/")
+
+
+Number = Annotated[float, BeforeValidator(_no_boolean)]
+Whole = Annotated[int, BeforeValidator(_no_boolean)]
+Key = Annotated[str, Field(max_length=1000, pattern=r"^[\x21-\x7e]*$")]
+Address = Annotated[str, Field(max_length=500), AfterValidator(_web_address)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class _Service(_Strict):
+    """``api_key`` is write-only: answers hold its mask, and sending the mask back (or nothing) keeps the key."""
+
+    provider: Name
+    model: Name | None = None
+    api_key: Key | None = Field(default=None, repr=False)
+    base_url: Address | None = None
+
+
+class LlmService(_Service):
+    temperature: Annotated[Number, Field(ge=0, le=2)] | None = None
+    max_tokens: Annotated[Whole, Field(ge=1, le=200_000)] | None = None
+
+
+class TtsService(_Service):
+    voice_id: Name | None = None
+    speed: Annotated[Number, Field(ge=0.25, le=4)] | None = None
+
+
+class SttService(_Service):
+    language: Annotated[str, Field(pattern=r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$", max_length=35)] | None = None
+
+
+class EmbeddingsService(_Strict):
+    provider: Literal["builtin"]
+    model: Literal["all-minilm-l6-v2"] | None = None
+
+
+class Fallbacks(_Strict):
+    """Who takes over when the service before it fails in a call, best first."""
+
+    llm: Annotated[list[LlmService], Field(max_length=5)] | None = None
+    tts: Annotated[list[TtsService], Field(max_length=5)] | None = None
+    stt: Annotated[list[SttService], Field(max_length=5)] | None = None
+
+
+class OrganizationAIModelConfigurationV2(_Strict):
+    """What is left out is the installation's default."""
+
+    version: Literal[2] = 2
+    llm: LlmService | None = None
+    tts: TtsService | None = None
+    stt: SttService | None = None
+    embeddings: EmbeddingsService | None = None
+    fallbacks: Fallbacks | None = None
+
+    def stored(self) -> dict[str, Any]:
+        """Plain JSON of what was sent; ``api_key`` stays where it was sent as null."""
+        result: dict[str, Any] = _without_null(self.model_dump(mode="json", exclude_unset=True, exclude={"version"}))
+        return result
+
+
+class ByokPipeline(BaseModel):
+    """Services as a client of the other shape sends them: ``voice`` is our ``voice_id``, further fields are ignored."""
+
+    llm: dict[str, JsonValue]
+    tts: dict[str, JsonValue]
+    stt: dict[str, JsonValue]
+    embeddings: dict[str, JsonValue] | None = None
+
+
+class Byok(BaseModel):
+    mode: Literal["pipeline"]
+    pipeline: ByokPipeline
+
+
+class ByokConfiguration(BaseModel):
+    """The other shape: own keys in a pipeline; a hosted or real-time mode is not offered here."""
+
+    version: Literal[2] = 2
+    mode: Literal["byok"]
+    byok: Byok
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        self.as_ours()
+        return self
+
+    def as_ours(self) -> OrganizationAIModelConfigurationV2:
+        """The body in our shape."""
+        shape: dict[str, Any] = {}
+        for kind, service in (("llm", LlmService), ("tts", TtsService), ("stt", SttService)):
+            sent = dict(getattr(self.byok.pipeline, kind))
+            if kind == "tts" and "voice" in sent:
+                sent.setdefault("voice_id", sent["voice"])
+            if isinstance(keys := sent.get("api_key"), list):
+                sent["api_key"] = keys[0] if keys else None
+            shape[kind] = {name: value for name, value in sent.items() if name in service.model_fields}
+        return OrganizationAIModelConfigurationV2.model_validate(shape)
+
+
+def _shape_of(body: Any) -> str:
+    is_other = isinstance(body, ByokConfiguration) or (isinstance(body, dict) and ("mode" in body or "byok" in body))
+    return "byok" if is_other else "services"
+
+
+ModelConfigurationBody = Annotated[
+    Annotated[OrganizationAIModelConfigurationV2, Tag("services")] | Annotated[ByokConfiguration, Tag("byok")],
+    Discriminator(_shape_of),
+]
+
+
+class EffectiveService(BaseModel):
+    """What calls use. ``has_key``: a key is configured for it, by the organisation or by the operator."""
+
+    provider: str
+    model: str
+    has_key: bool
+    base_url: str | None = None
+    temperature: float | None = None
+    max_tokens: int | None = None
+    voice_id: str | None = None
+    speed: float | None = None
+    language: str | None = None
+
+
+class EffectiveModels(BaseModel):
+    """The first of each kind; ``fallbacks`` take over in this order, the offline ones last."""
+
+    llm: EffectiveService
+    tts: EffectiveService
+    stt: EffectiveService
+    fallbacks: dict[Literal["llm", "tts", "stt"], list[EffectiveService]]
+
+
+class ModelConfigurationResponse(BaseModel):
+    """``configuration`` is what the organisation has set, keys masked; ``effective`` is what calls use."""
+
+    version: Literal[2] = 2
+    configuration: dict[str, JsonValue]
+    effective: EffectiveModels
+    source: Literal["organization", "default"]
+
+
+class ModelResponse(BaseModel):
+    id: str
+    context_tokens: int | None
+
+
+class VoiceResponse(BaseModel):
+    id: str
+    title: str
+    languages: list[str]
+
+
+class ProviderResponse(BaseModel):
+    """What can be chosen of a vendor. ``takes_any_model``: with a ``base_url`` any model's name is taken."""
+
+    provider: str
+    title: str
+    models: list[ModelResponse]
+    voices: list[VoiceResponse]
+    takes_other_voices: bool
+    languages: list[str]
+    speed_range: tuple[float, float] | None
+    needs_key: bool
+    takes_base_url: bool
+    takes_any_model: bool
+
+
+class LocalServerResponse(BaseModel):
+    """A model server that answers on this machine, and the service that uses it."""
+
+    title: str
+    kind: Literal["llm", "tts", "stt"]
+    base_url: str
+    models: list[str]
+    service: dict[str, JsonValue]
+
+
+class ModelDefaultsResponse(BaseModel):
+    """The installation's own choice, everything that may be chosen, and what was found on this machine."""
+
+    version: Literal[2] = 2
+    configuration: dict[str, JsonValue] = Field(description="The installation's own choice")
+    effective: EffectiveModels
+    providers: dict[Literal["llm", "tts", "stt"], list[ProviderResponse]]
+    default_providers: dict[Literal["llm", "tts", "stt", "embeddings"], str]
+    embeddings: dict[str, list[str]]
+    local_servers: list[LocalServerResponse]
+
+
+class ChangeResponse(BaseModel):
+    model_config = ConfigDict(populate_by_name=True)
+
+    path: str
+    from_: JsonValue = Field(alias="from")
+    to: JsonValue
+
+
+class MigrationPreviewResponse(BaseModel):
+    current_version: int
+    target_version: Literal[2] = 2
+    changes: list[ChangeResponse]
+    configuration: dict[str, JsonValue]
+
+
+class CheckResponse(BaseModel):
+    """One service, asked at its vendor just now. ``code`` and ``message`` are null when it works."""
+
+    provider: str
+    model: str
+    ok: bool
+    code: str | None = None
+    message: str | None = None
+    latency_ms: int
+
+
+class ModelCheckResponse(BaseModel):
+    ok: bool
+    llm: CheckResponse
+    tts: CheckResponse
+    stt: CheckResponse
+    fallbacks: dict[Literal["llm", "tts", "stt"], list[CheckResponse]]
+
+
+def _without_null(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: _without_null(v) for k, v in value.items() if v is not None or k == "api_key"}
+    return [_without_null(item) for item in value] if isinstance(value, list) else value

@@ -1,0 +1,191 @@
+"""The rules of an organisation's model configuration: reading, changing, upgrading it, with keys sealed at rest."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import structlog
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.kit.crypto import Keyring, SecretUnreadable
+from offhook.kit.egress import EgressClient, EgressTimeout, HostNotFound
+from offhook.models import formats, repository
+from offhook.models.choices import Chosen
+from offhook.models.errors import AddressUnknown, KeyMissing
+from offhook.models.registry import ModelRegistry
+from offhook.models.vendors import Choice
+from offhook.orgs import Caller, audit
+
+VERSION: Final = 2
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What an organisation has stored, with its keys: ``configuration`` in the format of ``version``."""
+
+    version: int
+    configuration: dict[str, Any]
+
+    @property
+    def services(self) -> dict[str, Any]:
+        """In the format of version 2, whatever is stored."""
+        return self.configuration if self.version == VERSION else formats.upgraded(self.configuration)
+
+    @property
+    def source(self) -> Literal["organization", "default"]:
+        return "organization" if self.services else "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    current_version: int
+    changes: list[dict[str, Any]]
+    services: dict[str, Any]
+
+
+NOTHING: Final = Stored(VERSION, {})
+
+
+class ModelConfigurations:
+    """Never asks a vendor."""
+
+    def __init__(self, registry: ModelRegistry, keyring: Keyring, egress: EgressClient) -> None:
+        self._registry = registry
+        self._keyring = keyring
+        self._egress = egress
+
+    async def stored(self, session: AsyncSession, organization_id: int, *, for_update: bool = False) -> Stored:
+        """With the keys; those that no key of this installation opens are left out and logged."""
+        row = await repository.configuration(session, organization_id, for_update=for_update)
+        if row is None:
+            return NOTHING
+        keys: dict[str, str] = {}
+        if row.sealed_keys is not None:
+            try:
+                keys = json.loads(self._keyring.open(row.sealed_keys, _associated(organization_id)))
+            except SecretUnreadable:
+                log.warning("model_keys_unreadable", organization_id=organization_id)
+        if row.version == VERSION:
+            return Stored(VERSION, formats.with_keys(row.configuration, keys))
+        return Stored(row.version, {**row.configuration, **keys})
+
+    def chosen(self, services: Mapping[str, Any]) -> Chosen:
+        """What calls of an organisation with these services use. UnknownModel (422)."""
+        return self._registry.chooser.choose(services, {})
+
+    async def put(
+        self, session: AsyncSession, caller: Caller, sent: Mapping[str, Any], *, action: str = "models.configured"
+    ) -> Stored:
+        """Replace the configuration; see :func:`formats.keep_keys` for keys that are not sent.
+
+        UnknownModel, KeyMasked, KeyMissing (422).
+        """
+        before = await self.stored(session, caller.organization_id, for_update=True)
+        services = self.completed(sent, before.services)
+        await self._store(session, caller, Stored(VERSION, services))
+        await audit(session, caller, action, "model_configuration", _audited(before.services, services))
+        return Stored(VERSION, services)
+
+    def completed(self, sent: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[str, Any]:
+        """``sent`` with its stored keys, when it can be used. UnknownModel, KeyMasked, KeyMissing (422)."""
+        services = formats.keep_keys(sent, stored)
+        chosen = self.chosen(services)
+        for kind, choices in chosen.by_kind.items():
+            for choice in choices:
+                vendor = self._registry.catalogue.find(kind, choice.provider)
+                if vendor.needs_key and not choice.api_key and choice.base_url is None:
+                    raise KeyMissing(f"{vendor.title} needs an api_key (models.{kind}).")
+        return services
+
+    async def check_override(
+        self, session: AsyncSession, organization_id: int, configurations: Mapping[str, Any] | None
+    ) -> None:
+        """Whether calls of the organisation could use a workflow's own choice (``models``). UnknownModel (422)."""
+        override = (configurations or {}).get("models")
+        if isinstance(override, Mapping) and override:
+            stored = await self.stored(session, organization_id)
+            self._registry.chooser.choose(stored.services, override)
+
+    async def check_addresses(self, services: Mapping[str, Any]) -> None:
+        """Look the services' addresses up; ask before the transaction begins, names may take seconds.
+
+        AddressRefused, UrlInvalid, AddressUnknown (422) for what calls would not be let through to.
+        """
+        for place, service in formats.places(dict(services)):
+            if not service.get("base_url"):
+                continue
+            try:
+                await self._egress.check_url(service["base_url"])
+            except HostNotFound as error:
+                raise AddressUnknown(f"{place}.base_url: {error.message}") from error
+            except EgressTimeout:
+                log.info("model_address_unchecked", place=place)
+
+    async def preview(self, session: AsyncSession, organization_id: int, *, for_update: bool = False) -> Preview:
+        """What :meth:`migrate` would do; nothing at version 2. UnknownModel (422) when it cannot."""
+        stored = await self.stored(session, organization_id, for_update=for_update)
+        if stored.version == VERSION:
+            return Preview(VERSION, [], stored.services)
+        self.chosen(stored.services)
+        return Preview(stored.version, formats.changes(stored.configuration), stored.services)
+
+    async def migrate(self, session: AsyncSession, caller: Caller) -> Stored:
+        """To version 2, in the caller's transaction; a second time does nothing. UnknownModel (422)."""
+        preview = await self.preview(session, caller.organization_id, for_update=True)
+        migrated = Stored(VERSION, preview.services)
+        if preview.current_version != VERSION:
+            await self._store(session, caller, migrated)
+            data = {"from": preview.current_version, "to": VERSION, "changes": len(preview.changes)}
+            await audit(session, caller, "models.migrated", "model_configuration", data)
+        return migrated
+
+    async def put_flat(self, session: AsyncSession, caller: Caller, flat: Mapping[str, Any]) -> Stored:
+        """Store flat keys (version 1) as they are, for ``offhook import``. UnknownModel (422)."""
+        stored = Stored(1, dict(flat))
+        self.completed(stored.services, {})
+        await self._store(session, caller, stored)
+        await audit(session, caller, "models.imported", "model_configuration", {"version": 1, "keys": sorted(flat)})
+        return stored
+
+    async def _store(self, session: AsyncSession, caller: Caller, stored: Stored) -> None:
+        if stored.version == VERSION:
+            configuration, keys = formats.without_keys(stored.configuration)
+        else:
+            keys = {name: value for name, value in stored.configuration.items() if formats.FLAT_KEYS.search(name)}
+            configuration = {name: value for name, value in stored.configuration.items() if name not in keys}
+        sealed = None
+        if keys:
+            sealed = self._keyring.seal(json.dumps(keys).encode(), _associated(caller.organization_id))
+        await repository.put(
+            session,
+            caller.organization_id,
+            version=stored.version,
+            configuration=configuration,
+            sealed_keys=sealed,
+            updated_by=caller.user_id,
+        )
+
+
+def effective(choice: Choice) -> dict[str, Any]:
+    """A choice as it may be shown."""
+    shown: dict[str, Any] = {"provider": choice.provider, "model": choice.model, "has_key": bool(choice.api_key)}
+    if choice.is_guarded:  # the operator's own addresses are not shown
+        shown["base_url"] = choice.base_url
+    if choice.kind == "llm":
+        return {**shown, "temperature": choice.temperature, "max_tokens": choice.max_tokens}
+    if choice.kind == "tts":
+        return {**shown, "voice_id": choice.voice_id, "speed": choice.speed}
+    return {**shown, "language": choice.language}
+
+
+def _audited(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """What changed, without any key: the services as they are now, and whose keys are new or gone."""
+    shown, new = formats.without_keys(after)
+    _, old = formats.without_keys(before)
+    return {"configuration": shown, "keys_changed": sorted(p for p in {*new, *old} if new.get(p) != old.get(p))}
+
+
+def _associated(organization_id: int) -> bytes:
+    return f"models:{organization_id}".encode()

@@ -1,0 +1,40 @@
+"""The models of an organisation's calls: what it has stored, under what the workflow chooses."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import structlog
+
+from offhook.kit.db import Database
+from offhook.models.errors import UnknownModel
+from offhook.models.ports import CallModels
+from offhook.models.registry import ModelRegistry
+from offhook.models.service import ModelConfigurations
+
+log = structlog.get_logger(__name__)
+
+
+class OrganizationModels:
+    """Implements ``ModelSource``."""
+
+    def __init__(self, registry: ModelRegistry, configurations: ModelConfigurations, db: Database) -> None:
+        self._registry = registry
+        self._configurations = configurations
+        self._db = db
+
+    def for_call(self, configurations: Mapping[str, Any]) -> CallModels:
+        return self._registry.for_call(configurations)
+
+    async def for_organization(self, organization_id: int, configurations: Mapping[str, Any]) -> CallModels:
+        """What was saved was checked then. Should it not fit any more (a model was withdrawn), the call is answered
+        all the same: without the workflow's choice, and at last without the organisation's."""
+        async with self._db.transaction() as session:
+            stored = await self._configurations.stored(session, organization_id)
+        try:
+            return self._registry.for_call(configurations, stored.services)
+        except UnknownModel as error:
+            log.warning("model_configuration_unusable", organization_id=organization_id, reason=error.message)
+        try:
+            return self._registry.for_call({}, stored.services)
+        except UnknownModel:
+            return self._registry.for_call({})

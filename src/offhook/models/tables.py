@@ -1,0 +1,25 @@
+"""What each organisation has configured of models; keys are sealed apart from what may be shown."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ForeignKey, LargeBinary, SmallInteger, func, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from offhook.kit.db import Base
+
+
+class ModelConfiguration(Base):
+    """``version`` is the format of ``configuration``: 1 has flat keys, 2 has services.
+
+    ``sealed_keys`` is a sealed JSON object: place of a service (``llm``, ``fallbacks.tts.0``) → its key.
+    """
+
+    __tablename__ = "model_configurations"
+
+    organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"), primary_key=True)
+    version: Mapped[int] = mapped_column(SmallInteger)
+    configuration: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'::jsonb"))
+    sealed_keys: Mapped[bytes | None] = mapped_column(LargeBinary)
+    updated_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
+    updated_at: Mapped[datetime] = mapped_column(server_default=func.now(), onupdate=func.now())
