@@ -383,9 +383,93 @@ export interface paths {
         };
         /**
          * Get Model Configurations
-         * @description The models that calls of this organisation use.
+         * @description What the organisation has set, keys masked, and what its calls use.
          */
         get: operations["get_model_configurations"];
+        /**
+         * Put Model Configurations
+         * @description Replaces the configuration. A key that is left out or sent as its mask stays; `null` removes it.
+         */
+        put: operations["put_model_configurations"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organizations/model-configurations/v2/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check Model Configurations
+         * @description Asks every vendor whether its key works: of the body, which is not stored, or of what is stored.
+         */
+        post: operations["check_model_configurations"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organizations/model-configurations/v2/defaults": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Defaults
+         * @description The installation's own choice, every provider with its models, and model servers found on this machine.
+         */
+        get: operations["get_model_configuration_defaults"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organizations/model-configurations/v2/migrate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Migrate
+         * @description Brings the stored configuration to version 2, all or nothing; at version 2 it does nothing.
+         */
+        post: operations["migrate_model_configurations"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organizations/model-configurations/v2/migration-preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Migration Preview
+         * @description What a migration would change; nothing at version 2.
+         */
+        get: operations["preview_model_migration"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1446,6 +1530,55 @@ export interface components {
             /** Platform Cents Per Minute */
             platform_cents_per_minute?: string | null;
         };
+        /** Byok */
+        Byok: {
+            /**
+             * Mode
+             * @constant
+             */
+            mode: "pipeline";
+            pipeline: components["schemas"]["ByokPipeline"];
+        };
+        /**
+         * ByokConfiguration
+         * @description The other shape: own keys in a pipeline; a hosted or real-time mode is not offered here.
+         */
+        ByokConfiguration: {
+            byok: components["schemas"]["Byok"];
+            /**
+             * Mode
+             * @constant
+             */
+            mode: "byok";
+            /**
+             * Version
+             * @default 2
+             * @constant
+             */
+            version: 2;
+        };
+        /**
+         * ByokPipeline
+         * @description Services as a client of the other shape sends them: ``voice`` is our ``voice_id``, further fields are ignored.
+         */
+        ByokPipeline: {
+            /** Embeddings */
+            embeddings?: {
+                [key: string]: components["schemas"]["JsonValue"];
+            } | null;
+            /** Llm */
+            llm: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+            /** Stt */
+            stt: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+            /** Tts */
+            tts: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+        };
         /** CalculatorDefinition */
         CalculatorDefinition: {
             /**
@@ -1459,6 +1592,13 @@ export interface components {
              * @enum {string}
              */
             type: "calculator";
+        };
+        /** ChangeResponse */
+        ChangeResponse: {
+            from: components["schemas"]["JsonValue"];
+            /** Path */
+            path: string;
+            to: components["schemas"]["JsonValue"];
         };
         /** ChatMessage */
         ChatMessage: {
@@ -1541,6 +1681,24 @@ export interface components {
             created_at: string;
             /** Text */
             text: string;
+        };
+        /**
+         * CheckResponse
+         * @description One service, asked at its vendor just now. ``code`` and ``message`` are null when it works.
+         */
+        CheckResponse: {
+            /** Code */
+            code?: string | null;
+            /** Latency Ms */
+            latency_ms: number;
+            /** Message */
+            message?: string | null;
+            /** Model */
+            model: string;
+            /** Ok */
+            ok: boolean;
+            /** Provider */
+            provider: string;
         };
         /** CostLine */
         CostLine: {
@@ -1916,6 +2074,53 @@ export interface components {
             /** Total Pages */
             total_pages: number;
         };
+        /**
+         * EffectiveModels
+         * @description The first of each kind; ``fallbacks`` take over in this order, the offline ones last.
+         */
+        EffectiveModels: {
+            /** Fallbacks */
+            fallbacks: {
+                [key: string]: components["schemas"]["EffectiveService"][];
+            };
+            llm: components["schemas"]["EffectiveService"];
+            stt: components["schemas"]["EffectiveService"];
+            tts: components["schemas"]["EffectiveService"];
+        };
+        /**
+         * EffectiveService
+         * @description What calls use. ``has_key``: a key is configured for it, by the organisation or by the operator.
+         */
+        EffectiveService: {
+            /** Base Url */
+            base_url?: string | null;
+            /** Has Key */
+            has_key: boolean;
+            /** Language */
+            language?: string | null;
+            /** Max Tokens */
+            max_tokens?: number | null;
+            /** Model */
+            model: string;
+            /** Provider */
+            provider: string;
+            /** Speed */
+            speed?: number | null;
+            /** Temperature */
+            temperature?: number | null;
+            /** Voice Id */
+            voice_id?: string | null;
+        };
+        /** EmbeddingsService */
+        EmbeddingsService: {
+            /** Model */
+            model?: "all-minilm-l6-v2" | null;
+            /**
+             * Provider
+             * @constant
+             */
+            provider: "builtin";
+        };
         /** EndCallConfig */
         EndCallConfig: {
             /** Audiorecordingid */
@@ -1968,6 +2173,27 @@ export interface components {
              * @description A sentence for people; an object or a list where the answer has parts
              */
             detail: string | Record<string, never> | unknown[];
+        };
+        /** FallbackOverrides */
+        FallbackOverrides: {
+            /** Llm */
+            llm?: components["schemas"]["LlmFallback"][] | null;
+            /** Stt */
+            stt?: components["schemas"]["SttFallback"][] | null;
+            /** Tts */
+            tts?: components["schemas"]["TtsFallback"][] | null;
+        };
+        /**
+         * Fallbacks
+         * @description Who takes over when the service before it fails in a call, best first.
+         */
+        Fallbacks: {
+            /** Llm */
+            llm?: components["schemas"]["LlmService"][] | null;
+            /** Stt */
+            stt?: components["schemas"]["SttService"][] | null;
+            /** Tts */
+            tts?: components["schemas"]["TtsService"][] | null;
         };
         /** FolderRequest */
         FolderRequest: {
@@ -2181,6 +2407,64 @@ export interface components {
             /** Token */
             token: string;
         };
+        /** LlmFallback */
+        LlmFallback: {
+            /** Max Tokens */
+            max_tokens?: number | null;
+            /** Model */
+            model?: string | null;
+            /** Provider */
+            provider: string;
+            /** Temperature */
+            temperature?: number | null;
+        };
+        /** LlmOverride */
+        LlmOverride: {
+            /** Max Tokens */
+            max_tokens?: number | null;
+            /** Model */
+            model?: string | null;
+            /** Provider */
+            provider?: string | null;
+            /** Temperature */
+            temperature?: number | null;
+        };
+        /** LlmService */
+        LlmService: {
+            /** Api Key */
+            api_key?: string | null;
+            /** Base Url */
+            base_url?: string | null;
+            /** Max Tokens */
+            max_tokens?: number | null;
+            /** Model */
+            model?: string | null;
+            /** Provider */
+            provider: string;
+            /** Temperature */
+            temperature?: number | null;
+        };
+        /**
+         * LocalServerResponse
+         * @description A model server that answers on this machine, and the service that uses it.
+         */
+        LocalServerResponse: {
+            /** Base Url */
+            base_url: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "llm" | "tts" | "stt";
+            /** Models */
+            models: string[];
+            /** Service */
+            service: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+            /** Title */
+            title: string;
+        };
         /** LoginRequest */
         LoginRequest: {
             /** Email */
@@ -2305,27 +2589,47 @@ export interface components {
             /** User Id */
             user_id: number;
         };
+        /** MigrationPreviewResponse */
+        MigrationPreviewResponse: {
+            /** Changes */
+            changes: components["schemas"]["ChangeResponse"][];
+            /** Configuration */
+            configuration: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+            /** Current Version */
+            current_version: number;
+            /**
+             * Target Version
+             * @default 2
+             * @constant
+             */
+            target_version: 2;
+        };
+        /** ModelCheckResponse */
+        ModelCheckResponse: {
+            /** Fallbacks */
+            fallbacks: {
+                [key: string]: components["schemas"]["CheckResponse"][];
+            };
+            llm: components["schemas"]["CheckResponse"];
+            /** Ok */
+            ok: boolean;
+            stt: components["schemas"]["CheckResponse"];
+            tts: components["schemas"]["CheckResponse"];
+        };
         /**
          * ModelConfigurationResponse
-         * @description ``effective`` is what calls use; ``builtin`` is the offline demonstration.
+         * @description ``configuration`` is what the organisation has set, keys masked; ``effective`` is what calls use.
          */
         ModelConfigurationResponse: {
-            /**
-             * Configuration
-             * @default {}
-             */
+            /** Configuration */
             configuration: {
-                [key: string]: unknown;
+                [key: string]: components["schemas"]["JsonValue"];
             };
-            /** Effective */
-            effective: {
-                [key: string]: {
-                    [key: string]: string;
-                };
-            };
+            effective: components["schemas"]["EffectiveModels"];
             /**
              * Source
-             * @default default
              * @enum {string}
              */
             source: "organization" | "default";
@@ -2335,6 +2639,47 @@ export interface components {
              * @constant
              */
             version: 2;
+        };
+        /**
+         * ModelDefaultsResponse
+         * @description The installation's own choice, everything that may be chosen, and what was found on this machine.
+         */
+        ModelDefaultsResponse: {
+            /**
+             * Configuration
+             * @description The installation's own choice
+             */
+            configuration: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+            /** Default Providers */
+            default_providers: {
+                [key: string]: string;
+            };
+            effective: components["schemas"]["EffectiveModels"];
+            /** Embeddings */
+            embeddings: {
+                [key: string]: string[];
+            };
+            /** Local Servers */
+            local_servers: components["schemas"]["LocalServerResponse"][];
+            /** Providers */
+            providers: {
+                [key: string]: components["schemas"]["ProviderResponse"][];
+            };
+            /**
+             * Version
+             * @default 2
+             * @constant
+             */
+            version: 2;
+        };
+        /** ModelResponse */
+        ModelResponse: {
+            /** Context Tokens */
+            context_tokens: number | null;
+            /** Id */
+            id: string;
         };
         /**
          * ModelUsageItem
@@ -2428,6 +2773,23 @@ export interface components {
              * @default false
              */
             fractional: boolean | null;
+        };
+        /**
+         * OrganizationAIModelConfigurationV2
+         * @description What is left out is the installation's default.
+         */
+        OrganizationAIModelConfigurationV2: {
+            embeddings?: components["schemas"]["EmbeddingsService"] | null;
+            fallbacks?: components["schemas"]["Fallbacks"] | null;
+            llm?: components["schemas"]["LlmService"] | null;
+            stt?: components["schemas"]["SttService"] | null;
+            tts?: components["schemas"]["TtsService"] | null;
+            /**
+             * Version
+             * @default 2
+             * @constant
+             */
+            version: 2;
         };
         /** OrganizationResponse */
         OrganizationResponse: {
@@ -2647,6 +3009,35 @@ export interface components {
              * @enum {string}
              */
             type: "string" | "number" | "boolean" | "options" | "multi_options" | "fixed_collection" | "json" | "tool_refs" | "document_refs" | "recording_ref" | "credential_ref" | "mention_textarea" | "url";
+        };
+        /**
+         * ProviderResponse
+         * @description What can be chosen of a vendor. ``takes_any_model``: with a ``base_url`` any model's name is taken.
+         */
+        ProviderResponse: {
+            /** Languages */
+            languages: string[];
+            /** Models */
+            models: components["schemas"]["ModelResponse"][];
+            /** Needs Key */
+            needs_key: boolean;
+            /** Provider */
+            provider: string;
+            /** Speed Range */
+            speed_range: [
+                number,
+                number
+            ] | null;
+            /** Takes Any Model */
+            takes_any_model: boolean;
+            /** Takes Base Url */
+            takes_base_url: boolean;
+            /** Takes Other Voices */
+            takes_other_voices: boolean;
+            /** Title */
+            title: string;
+            /** Voices */
+            voices: components["schemas"]["VoiceResponse"][];
         };
         /**
          * PublicTriggerRequest
@@ -2924,6 +3315,37 @@ export interface components {
             /** Name */
             name?: string | null;
         };
+        /** SttFallback */
+        SttFallback: {
+            /** Language */
+            language?: string | null;
+            /** Model */
+            model?: string | null;
+            /** Provider */
+            provider: string;
+        };
+        /** SttOverride */
+        SttOverride: {
+            /** Language */
+            language?: string | null;
+            /** Model */
+            model?: string | null;
+            /** Provider */
+            provider?: string | null;
+        };
+        /** SttService */
+        SttService: {
+            /** Api Key */
+            api_key?: string | null;
+            /** Base Url */
+            base_url?: string | null;
+            /** Language */
+            language?: string | null;
+            /** Model */
+            model?: string | null;
+            /** Provider */
+            provider: string;
+        };
         /**
          * TextChat
          * @description A whole chat. ``status`` is its run's; ``revision`` counts changes; ``is_answering``: a message is on its way;
@@ -3150,6 +3572,43 @@ export interface components {
              */
             type: "transfer_call";
         };
+        /** TtsFallback */
+        TtsFallback: {
+            /** Model */
+            model?: string | null;
+            /** Provider */
+            provider: string;
+            /** Speed */
+            speed?: number | null;
+            /** Voice Id */
+            voice_id?: string | null;
+        };
+        /** TtsOverride */
+        TtsOverride: {
+            /** Model */
+            model?: string | null;
+            /** Provider */
+            provider?: string | null;
+            /** Speed */
+            speed?: number | null;
+            /** Voice Id */
+            voice_id?: string | null;
+        };
+        /** TtsService */
+        TtsService: {
+            /** Api Key */
+            api_key?: string | null;
+            /** Base Url */
+            base_url?: string | null;
+            /** Model */
+            model?: string | null;
+            /** Provider */
+            provider: string;
+            /** Speed */
+            speed?: number | null;
+            /** Voice Id */
+            voice_id?: string | null;
+        };
         /**
          * Unpriced
          * @description Used, but of no known price: not in ``cost_cents``.
@@ -3359,6 +3818,15 @@ export interface components {
             /** Error Type */
             type: string;
         };
+        /** VoiceResponse */
+        VoiceResponse: {
+            /** Id */
+            id: string;
+            /** Languages */
+            languages: string[];
+            /** Title */
+            title: string;
+        };
         /** VoicemailDetection */
         VoicemailDetection: {
             /** Action */
@@ -3405,10 +3873,7 @@ export interface components {
             model_overrides?: {
                 [key: string]: components["schemas"]["JsonValue"];
             } | null;
-            /** Models */
-            models?: {
-                [key: string]: components["schemas"]["JsonValue"];
-            } | null;
+            models?: components["schemas"]["WorkflowModels"] | null;
             phrases?: components["schemas"]["Phrases"] | null;
             /** Provisional Vad Pause Secs */
             provisional_vad_pause_secs?: number | null;
@@ -3480,6 +3945,16 @@ export interface components {
              * Format: uuid
              */
             workflow_uuid: string;
+        };
+        /**
+         * WorkflowModels
+         * @description The shape; what it names is checked by ``ModelConfigurations.check_override``, which knows the organisation.
+         */
+        WorkflowModels: {
+            fallbacks?: components["schemas"]["FallbackOverrides"] | null;
+            llm?: components["schemas"]["LlmOverride"] | null;
+            stt?: components["schemas"]["SttOverride"] | null;
+            tts?: components["schemas"]["TtsOverride"] | null;
         };
         /**
          * WorkflowResponse
@@ -5577,6 +6052,364 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ModelConfigurationResponse"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    put_model_configurations: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OrganizationAIModelConfigurationV2"] | components["schemas"]["ByokConfiguration"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelConfigurationResponse"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    check_model_configurations: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": (components["schemas"]["OrganizationAIModelConfigurationV2"] | components["schemas"]["ByokConfiguration"]) | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelCheckResponse"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    get_model_configuration_defaults: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelDefaultsResponse"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    migrate_model_configurations: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelConfigurationResponse"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    preview_model_migration: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MigrationPreviewResponse"];
                 };
             };
             /** @description No credential, or a bad one */
