@@ -1,6 +1,6 @@
 """The database: one engine a process, one transaction a request or job, committed only here."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Annotated, Any
@@ -28,6 +28,10 @@ class Base(DeclarativeBase):
     type_annotation_map = {datetime: DateTime(timezone=True), dict[str, Any]: JSONB, list[Any]: JSONB}  # noqa: RUF012
 
 
+BeforeCommit = Callable[[AsyncSession], Awaitable[None]]
+_BEFORE_COMMIT = "offhook_before_commit"
+
+
 class Database:
     """One engine and its transactions. ``url`` is ``postgresql+asyncpg://…``."""
 
@@ -48,11 +52,19 @@ class Database:
         await self.engine.dispose()
 
 
+def before_commit(connection: HTTPConnection, hook: BeforeCommit) -> None:
+    """Let ``hook`` end the transaction of this request: awaited when its endpoint is done and has not raised."""
+    setattr(connection.state, _BEFORE_COMMIT, hook)
+
+
 async def _request_session(connection: HTTPConnection) -> AsyncIterator[AsyncSession]:
     # of requests and of websocket handshakes alike
     database: Database = connection.app.state.root.db
     async with database.transaction() as session:
         yield session
+        hook: BeforeCommit | None = getattr(connection.state, _BEFORE_COMMIT, None)
+        if hook is not None:
+            await hook(session)
 
 
 # scope="function": committed before the answer leaves, so that a client never reads behind its own write.

@@ -1,8 +1,17 @@
 """Organisations, their people, sign-in and API keys."""
 
 from offhook.kit.crypto import Keyring
-from offhook.orgs import do_not_call_endpoints, endpoints, tasks
-from offhook.orgs.audit import audit
+from offhook.orgs import (
+    account_endpoints,
+    audit_endpoints,
+    do_not_call_endpoints,
+    endpoints,
+    member_endpoints,
+    preference_endpoints,
+    tasks,
+    user_key_endpoints,
+)
+from offhook.orgs.audit import audit, nothing_changed
 from offhook.orgs.authentication import Authenticator
 from offhook.orgs.caller import Caller
 from offhook.orgs.dependencies import (
@@ -12,6 +21,7 @@ from offhook.orgs.dependencies import (
     OptionalOrg,
     RequireAdmin,
     RequireMember,
+    RequirePerson,
     RequireSuperuser,
 )
 from offhook.orgs.idempotency import IdempotencyHeader, once
@@ -27,8 +37,10 @@ __all__ = [
     "OptionalOrg",
     "RequireAdmin",
     "RequireMember",
+    "RequirePerson",
     "RequireSuperuser",
     "audit",
+    "nothing_changed",
     "once",
     "register",
 ]
@@ -38,9 +50,19 @@ def register(root: Root) -> None:
     """Add sign-in, keys, members and the audit log to the process."""
     secret = root.settings.secret_key
     root.provide(Keyring, Keyring(secret.get_secret_value() if secret else None, root.settings.data_dir / "secret.key"))
-    root.provide(Authenticator, Authenticator(root.db, root.clock))
+    authenticator = Authenticator(root.db, root.clock)
+    root.provide(Authenticator, authenticator)
+    root.on_stop.append(authenticator.close)
     root.provide(SignIn, SignIn(root.db, root.clock, root.settings))
     root.api.include_router(endpoints.auth)
     root.api.include_router(endpoints.organizations)
-    root.api.include_router(do_not_call_endpoints.router)
+    for module in (
+        account_endpoints,
+        preference_endpoints,
+        user_key_endpoints,
+        member_endpoints,
+        audit_endpoints,
+        do_not_call_endpoints,
+    ):
+        root.api.include_router(module.router)
     root.jobs.add("credentials.sweep", tasks.sweep_handler(root), every_s=tasks.SWEEP_EVERY_S)

@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 import structlog
-from sqlalchemy import and_, or_, select, update
+from sqlalchemy import or_, select, update
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
@@ -12,9 +12,10 @@ from offhook.kit.clock import Clock
 from offhook.kit.crypto import digest
 from offhook.kit.db import Database
 from offhook.kit.ratelimit import RateLimiter
+from offhook.kit.reads import Reads
 from offhook.orgs.caller import Caller
 from offhook.orgs.errors import InvalidApiKey, InvalidToken
-from offhook.orgs.tables import ApiKey, Member, User, UserSession
+from offhook.orgs.tables import ApiKey
 
 log = structlog.get_logger(__name__)
 
@@ -23,15 +24,28 @@ TOUCH_AFTER = timedelta(seconds=60)
 UNKNOWN_CREDENTIALS_PER_MINUTE = 300
 MAX_CREDENTIAL_LENGTH = 512
 
+_KEY = "SELECT id, organization_id, role, archived_at, last_used_at FROM api_keys WHERE key_sha256 = $1"
+_SESSION = """
+SELECT s.organization_id, s.user_id, s.impersonator_id, m.role, u.is_superuser
+FROM user_sessions s
+JOIN users u ON u.id = s.user_id
+JOIN members m ON m.user_id = s.user_id AND m.organization_id = s.organization_id
+WHERE s.token_sha256 = $1 AND s.revoked_at IS NULL AND s.expires_at > $2
+"""
+
 
 class Authenticator:
     """Nothing is cached: an archived key or a revoked session is refused by the very next request, on every process."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
-        # Autocommit makes an authentication exactly one round trip, without BEGIN and ROLLBACK around it.
+        # Autocommit: the touch is one statement.
         self._engine: AsyncEngine = database.engine.execution_options(isolation_level="AUTOCOMMIT")
+        self._reads = Reads(database.url)
         self._clock = clock
         self._unknown = RateLimiter(clock, limit=UNKNOWN_CREDENTIALS_PER_MINUTE, window_s=60)
+
+    async def close(self) -> None:
+        await self._reads.close()
 
     async def authenticate(self, *, api_key: str | None, authorization: str | None, ip: str | None) -> Caller:
         """The caller of a request; an API key decides when both credentials are present.
@@ -48,57 +62,38 @@ class Authenticator:
     async def _by_key(self, key: str, ip: str | None) -> Caller:
         row = None
         if 0 < len(key) <= MAX_CREDENTIAL_LENGTH:
-            statement = select(
-                ApiKey.id, ApiKey.organization_id, ApiKey.role, ApiKey.archived_at, ApiKey.last_used_at
-            ).where(ApiKey.key_sha256 == digest(key))
-            async with self._engine.connect() as connection:
-                row = (await connection.execute(statement)).first()
+            row = await self._reads.row(_KEY, digest(key))
         if row is None:
             self._unknown.spend(ip or "")
             raise InvalidApiKey
-        if row.archived_at is not None:
+        if row["archived_at"] is not None:
             raise InvalidApiKey
         now = self._clock.now()
-        if row.last_used_at is None or now - row.last_used_at >= TOUCH_AFTER:
-            await self._touch(row.id, now)
+        if row["last_used_at"] is None or now - row["last_used_at"] >= TOUCH_AFTER:
+            await self._touch(row["id"], now)
         return Caller(
-            organization_id=row.organization_id, user_id=None, key_id=row.id, role=row.role, is_superuser=False, ip=ip
+            organization_id=row["organization_id"],
+            user_id=None,
+            key_id=row["id"],
+            role=row["role"],
+            is_superuser=False,
+            ip=ip,
         )
 
     async def _by_session(self, token: str, ip: str | None) -> Caller:
         row = None
         if len(token) <= MAX_CREDENTIAL_LENGTH:
-            statement = (
-                select(
-                    UserSession.organization_id,
-                    UserSession.user_id,
-                    UserSession.impersonator_id,
-                    Member.role,
-                    User.is_superuser,
-                )
-                .join(User, User.id == UserSession.user_id)
-                .join(
-                    Member,
-                    and_(Member.user_id == UserSession.user_id, Member.organization_id == UserSession.organization_id),
-                )
-                .where(
-                    UserSession.token_sha256 == digest(token),
-                    UserSession.revoked_at.is_(None),
-                    UserSession.expires_at > self._clock.now(),
-                )
-            )
-            async with self._engine.connect() as connection:
-                row = (await connection.execute(statement)).first()
+            row = await self._reads.row(_SESSION, digest(token), self._clock.now())
         if row is None:
             self._unknown.spend(ip or "")
             raise InvalidToken(headers={"WWW-Authenticate": "Bearer"})
         return Caller(
-            organization_id=row.organization_id,
-            user_id=row.user_id,
+            organization_id=row["organization_id"],
+            user_id=row["user_id"],
             key_id=None,
-            role=row.role,
-            is_superuser=row.is_superuser,
-            impersonator_id=row.impersonator_id,
+            role=row["role"],
+            is_superuser=row["is_superuser"],
+            impersonator_id=row["impersonator_id"],
             ip=ip,
         )
 

@@ -1,6 +1,7 @@
 """The dependencies by which endpoints learn who is calling: ``org: CurrentOrg``, ``org: RequireAdmin``, …"""
 
 from datetime import datetime
+from functools import partial
 from typing import Annotated
 
 from fastapi import Depends, Header
@@ -8,9 +9,11 @@ from starlette.requests import HTTPConnection
 
 from offhook.errors import Forbidden
 from offhook.kit.clock import Clock
+from offhook.kit.db import before_commit
+from offhook.orgs.audit import CHANGING_METHODS, record_request
 from offhook.orgs.authentication import Authenticator
 from offhook.orgs.caller import ADMINS, WRITERS, Caller
-from offhook.orgs.errors import SuperuserOnly
+from offhook.orgs.errors import PersonOnly, SuperuserOnly
 
 Authorization = Annotated[str | None, Header(description="`Bearer <token>`, or the bare token")]
 ApiKeyHeader = Annotated[str | None, Header(alias="X-API-Key", description="An API key; decides when both are sent")]
@@ -56,7 +59,10 @@ async def _authenticate(
     connection: HTTPConnection, ip: str | None, authorization: str | None, x_api_key: str | None
 ) -> Caller:
     authenticator: Authenticator = connection.app.state.root.get(Authenticator)
-    return await authenticator.authenticate(api_key=x_api_key, authorization=authorization, ip=ip)
+    caller = await authenticator.authenticate(api_key=x_api_key, authorization=authorization, ip=ip)
+    if connection.scope.get("method") in CHANGING_METHODS:
+        before_commit(connection, partial(record_request, connection=connection, caller=caller))
+    return caller
 
 
 CurrentOrg = Annotated[Caller, Depends(current_caller)]
@@ -82,6 +88,14 @@ async def require_superuser(caller: CurrentOrg) -> Caller:
     return caller
 
 
+async def require_person(caller: CurrentOrg) -> Caller:
+    """A person on his own behalf: his password and his sessions are no business of a key or of a superuser."""
+    if caller.user_id is None or caller.impersonator_id is not None:
+        raise PersonOnly
+    return caller
+
+
+RequirePerson = Annotated[Caller, Depends(require_person)]
 RequireMember = Annotated[Caller, Depends(require_member)]
 RequireAdmin = Annotated[Caller, Depends(require_admin)]
 RequireSuperuser = Annotated[Caller, Depends(require_superuser)]

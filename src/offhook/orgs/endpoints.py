@@ -1,4 +1,4 @@
-"""Sign-in, the organisation, its API keys, its members and its audit log over HTTP."""
+"""Sign-in and API keys over HTTP."""
 
 from typing import Annotated
 
@@ -6,8 +6,7 @@ from fastapi import APIRouter, Depends, Query
 
 from offhook.kit.db import Session
 from offhook.kit.ids import Id
-from offhook.kit.pagination import PageParams
-from offhook.orgs import repository, service
+from offhook.orgs import keys, repository, service
 from offhook.orgs.audit import audit
 from offhook.orgs.authentication import bearer_token
 from offhook.orgs.dependencies import Authorization, ClientAddress, CurrentOrg, Now, RequireAdmin
@@ -17,15 +16,10 @@ from offhook.orgs.schemas import (
     ApiKeyCreated,
     ApiKeyList,
     ApiKeyResponse,
-    AuditEntryResponse,
-    AuditLogResponse,
     LinkRequest,
     LoginRequest,
     LogoutResponse,
-    MemberList,
-    MemberResponse,
     MeResponse,
-    OrganizationResponse,
     SignedInResponse,
     SignupRequest,
     UserResponse,
@@ -42,17 +36,17 @@ organizations = APIRouter(prefix="/organizations", tags=["organizations"])
 
 @auth.post("/signup", response_model=SignedInResponse, operation_id="signup")
 async def signup(body: SignupRequest, sign_in: SignInService, ip: ClientAddress) -> SignedInResponse:
-    return _signed_in(await sign_in.sign_up(body, ip))
+    return signed_in_response(await sign_in.sign_up(body, ip))
 
 
 @auth.post("/login", response_model=SignedInResponse, operation_id="login")
 async def login(body: LoginRequest, sign_in: SignInService, ip: ClientAddress) -> SignedInResponse:
-    return _signed_in(await sign_in.log_in(body, ip))
+    return signed_in_response(await sign_in.log_in(body, ip))
 
 
 @auth.post("/link", response_model=SignedInResponse, operation_id="sign_in_by_link")
 async def link(body: LinkRequest, sign_in: SignInService, ip: ClientAddress) -> SignedInResponse:
-    return _signed_in(await sign_in.follow_link(body.token, ip))
+    return signed_in_response(await sign_in.follow_link(body.token, ip))
 
 
 @auth.post("/logout", response_model=LogoutResponse, operation_id="logout")
@@ -91,11 +85,6 @@ async def me(org: CurrentOrg, session: Session) -> MeResponse:
     )
 
 
-@organizations.get("/current", response_model=OrganizationResponse, operation_id="get_current_organization")
-async def current(org: CurrentOrg, session: Session) -> OrganizationResponse:
-    return OrganizationResponse.model_validate(await service.organization(session, org.organization_id))
-
-
 @organizations.get("/api-keys", response_model=ApiKeyList, operation_id="list_api_keys")
 async def list_keys(
     org: RequireAdmin, session: Session, include_archived: Annotated[bool, Query()] = False
@@ -106,54 +95,21 @@ async def list_keys(
 
 @organizations.post("/api-keys", response_model=ApiKeyCreated, operation_id="create_api_key")
 async def create_key(body: ApiKeyCreate, org: RequireAdmin, session: Session) -> ApiKeyCreated:
-    new = await service.create_key(
-        session, organization_id=org.organization_id, name=body.name, role=body.role, created_by=org.user_id
-    )
-    await audit(session, org, "api_key.created", f"api_key:{new.record.id}", {"name": body.name, "role": body.role})
+    new = await keys.create(session, org, body.name, body.role)
     return ApiKeyCreated(**ApiKeyResponse.model_validate(new.record).model_dump(), key=new.key)
 
 
 @organizations.delete("/api-keys/{key_id}", response_model=ApiKeyResponse, operation_id="archive_api_key")
 async def archive_key(key_id: Id, org: RequireAdmin, session: Session, now: Now) -> ApiKeyResponse:
-    record, changed = await service.archive_key(session, org.organization_id, key_id, now)
-    if changed:
-        await audit(session, org, "api_key.archived", f"api_key:{key_id}")
-    return ApiKeyResponse.model_validate(record)
+    return ApiKeyResponse.model_validate(await keys.archive(session, org, key_id, now))
 
 
 @organizations.put("/api-keys/{key_id}/reactivate", response_model=ApiKeyResponse, operation_id="reactivate_api_key")
 async def reactivate_key(key_id: Id, org: RequireAdmin, session: Session) -> ApiKeyResponse:
-    record, changed = await service.reactivate_key(session, org.organization_id, key_id)
-    if changed:
-        await audit(session, org, "api_key.reactivated", f"api_key:{key_id}")
-    return ApiKeyResponse.model_validate(record)
+    return ApiKeyResponse.model_validate(await keys.reactivate(session, org, key_id))
 
 
-@organizations.get("/members", response_model=MemberList, operation_id="list_members")
-async def list_members(org: RequireAdmin, session: Session) -> MemberList:
-    return MemberList(
-        members=[
-            MemberResponse(
-                user_id=user.id, email=user.email, name=user.name, role=member.role, created_at=member.created_at
-            )
-            for user, member in await repository.members(session, org.organization_id)
-        ]
-    )
-
-
-@organizations.get("/audit-log", response_model=AuditLogResponse, operation_id="get_audit_log")
-async def audit_log(org: RequireAdmin, session: Session, page: PageParams) -> AuditLogResponse:
-    entries, total = await repository.audit_entries(session, org.organization_id, limit=page.limit, offset=page.offset)
-    return AuditLogResponse(
-        entries=[AuditEntryResponse.model_validate(entry) for entry in entries],
-        total_count=total,
-        page=page.page,
-        limit=page.limit,
-        total_pages=page.total_pages(total),
-    )
-
-
-def _signed_in(result: SignedIn) -> SignedInResponse:
+def signed_in_response(result: SignedIn) -> SignedInResponse:
     user = UserResponse(
         id=result.user.id,
         email=result.user.email,

@@ -33,6 +33,12 @@ class SuperuserOnly(Forbidden):
     code = "superuser_required"
 
 
+class PersonOnly(Forbidden):
+    """Only a signed-in person may do this: not an API key, and not a superuser in his name."""
+
+    code = "person_required"
+
+
 class SignupDisabled(Forbidden):
     """Signup is disabled."""
 
@@ -109,3 +115,45 @@ class DoNotCallEntryNotFound(NotFound):
     """This number is not on the do-not-call list."""
 
     code = "do_not_call_entry_not_found"
+
+
+class InvitationNotFound(NotFound):
+    """Invitation not found."""
+
+    code = "invitation_not_found"
+
+
+class InvitationRefused(Unauthorized):
+    """This invitation was used before, was revoked or has expired: ask for a new one."""
+
+    code = "invitation_refused"
+
+
+class InvitationForSomeoneElse(Forbidden):
+    """This invitation is for another address than the one you are signed in with."""
+
+    code = "invitation_for_someone_else"
+
+
+class PasswordMissing(Unprocessable):
+    """Choose a password of at least 8 characters."""
+
+    code = "password_missing"
+
+
+class WrongPassword(Forbidden):
+    """The current password is wrong."""
+
+    code = "wrong_password"
+
+
+class OrganizationNotFound(NotFound):
+    """You do not belong to this organisation."""
+
+    code = "organization_not_found"
+
+
+class SessionNotFound(NotFound):
+    """Session not found."""
+
+    code = "session_not_found"

@@ -2,11 +2,11 @@
 
 from datetime import datetime
 
-from sqlalchemy import Row, delete, func, select, text, update
+from sqlalchemy import delete, func, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.orgs.tables import ApiKey, AuditEntry, Member, Organization, SignInLink, User, UserSession
+from offhook.orgs.tables import ApiKey, Member, Organization, SignInLink, User, UserSession
 
 _FIRST_START_LOCK = 0x0FF400C
 
@@ -41,28 +41,6 @@ async def membership(session: AsyncSession, organization_id: int, user_id: int) 
     )
     row = (await session.execute(statement)).first()
     return None if row is None else (row[0], row[1])
-
-
-async def members(session: AsyncSession, organization_id: int) -> list[Row[User, Member]]:
-    statement = (
-        select(User, Member)
-        .join(Member, Member.user_id == User.id)
-        .where(Member.organization_id == organization_id)
-        .order_by(Member.created_at, Member.user_id)
-    )
-    return list((await session.execute(statement)).all())
-
-
-async def audit_entries(
-    session: AsyncSession, organization_id: int, *, limit: int, offset: int
-) -> tuple[list[AuditEntry], int]:
-    """The newest entries first, and how many there are in all."""
-    mine = AuditEntry.organization_id == organization_id
-    total = await session.scalar(select(func.count()).select_from(AuditEntry).where(mine))
-    entries = await session.scalars(
-        select(AuditEntry).where(mine).order_by(AuditEntry.id.desc()).limit(limit).offset(offset)
-    )
-    return list(entries), total or 0
 
 
 # Below: reads across organisations, by a secret or an address, before it is known which organisation the caller is in.

@@ -1,7 +1,7 @@
-"""The bodies and answers of sign-in, keys, members and the audit log."""
+"""The bodies and answers of sign-in, keys and members."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from email_validator import EmailNotValidError, validate_email
 from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints
@@ -118,25 +118,3 @@ class MemberResponse(BaseModel):
 
 class MemberList(BaseModel):
     members: list[MemberResponse]
-
-
-class AuditEntryResponse(BaseModel):
-    model_config = ConfigDict(from_attributes=True)
-
-    id: int
-    action: str
-    target: str | None
-    actor_user_id: int | None
-    actor_key_id: int | None
-    impersonator_id: int | None
-    ip: str | None
-    data: dict[str, Any]
-    created_at: datetime
-
-
-class AuditLogResponse(BaseModel):
-    entries: list[AuditEntryResponse]
-    total_count: int
-    page: int
-    limit: int
-    total_pages: int

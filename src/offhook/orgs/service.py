@@ -168,7 +168,7 @@ async def sign_in_by_link(session: AsyncSession, token: str, now: datetime) -> S
     if membership is None:
         raise SignInLinkRefused
     user, role = membership
-    return await _sign_in(session, user, organization_id, role, now)
+    return await sign_in_to(session, user, organization_id, role, now)
 
 
 async def sign_in(session: AsyncSession, user: User, now: datetime) -> SignedIn:
@@ -176,10 +176,11 @@ async def sign_in(session: AsyncSession, user: User, now: datetime) -> SignedIn:
     membership = await repository.first_membership(session, user.id)
     if membership is None:
         raise InvalidCredentials
-    return await _sign_in(session, user, membership.organization_id, membership.role, now)
+    return await sign_in_to(session, user, membership.organization_id, membership.role, now)
 
 
-async def _sign_in(session: AsyncSession, user: User, organization_id: int, role: str, now: datetime) -> SignedIn:
+async def sign_in_to(session: AsyncSession, user: User, organization_id: int, role: str, now: datetime) -> SignedIn:
+    """A new session in this organisation; that the user belongs to it is known."""
     token = await start_session(session, organization_id=organization_id, user_id=user.id, now=now)
     return SignedIn(token, user, organization_id, role)
 

@@ -16,6 +16,7 @@ class Organization(Base):
     name: Mapped[str] = mapped_column(String(200))
     time_zone: Mapped[str] = mapped_column(String(64), server_default="UTC")
     concurrency_limit: Mapped[int | None]
+    test_phone_number: Mapped[str | None] = mapped_column(String(32))
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
 
@@ -67,6 +68,25 @@ class SignInLink(Base):
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     expires_at: Mapped[datetime]
     used_at: Mapped[datetime | None]
+
+
+class Invitation(Base):
+    """Lets one person join once; spent by an UPDATE … WHERE accepted_at IS NULL AND revoked_at IS NULL."""
+
+    __tablename__ = "invitations"
+    __table_args__ = (Index("ix_invitations_org", "organization_id", "id"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"))
+    email: Mapped[str] = mapped_column(String(320))
+    name: Mapped[str | None] = mapped_column(String(200))
+    role: Mapped[str] = mapped_column(String(16))
+    token_sha256: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
+    invited_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    expires_at: Mapped[datetime]
+    accepted_at: Mapped[datetime | None]
+    revoked_at: Mapped[datetime | None]
 
 
 class ApiKey(Base):

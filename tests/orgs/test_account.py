@@ -1,0 +1,127 @@
+"""A person's own account: switching organisations, the password, the sessions."""
+
+import pytest
+from httpx import AsyncClient
+
+from offhook.orgs import service
+from offhook.root import Root
+from tests.fixtures_orgs import OrgFixture
+
+PASSWORD = "correct horse battery"
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+async def sign_up(client: AsyncClient, email: str = "ann@new.example") -> dict[str, str]:
+    answer = await client.post("/auth/signup", json={"email": email, "password": PASSWORD})
+    return bearer(answer.json()["token"])
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("GET", "/auth/organizations", None),
+        ("POST", "/auth/switch", {"organization_id": 1}),
+        ("POST", "/auth/password", {"new_password": PASSWORD}),
+        ("GET", "/auth/sessions", None),
+        ("DELETE", "/auth/sessions/1", None),
+    ],
+)
+async def test_people_only(
+    client: AsyncClient, root: Root, org: OrgFixture, method: str, path: str, body: dict | None
+) -> None:
+    assert (await client.request(method, path, json=body)).status_code == 401
+    async with root.db.transaction() as session:
+        borrowed = await service.start_session(
+            session,
+            organization_id=org.id,
+            user_id=org.user_ids["owner"],
+            now=root.clock.now(),
+            impersonator_id=org.user_ids["admin"],
+        )
+    for headers in (org.key_headers, bearer(borrowed)):
+        answer = await client.request(method, path, json=body, headers=headers)
+        assert (answer.status_code, answer.json()["code"]) == (403, "person_required")
+
+
+class TestSwitch:
+    async def test_valid(self, client: AsyncClient, root: Root, org: OrgFixture, other_org: OrgFixture) -> None:
+        async with root.db.transaction() as session:
+            await service.add_member(session, other_org.id, org.user_ids["owner"], "viewer")
+        mine = (await client.get("/auth/organizations", headers=org.owner_headers)).json()
+        assert [(o["name"], o["role"], o["is_current"]) for o in mine] == [
+            (org.name, "owner", True),
+            (other_org.name, "viewer", False),
+        ]
+        answer = await client.post("/auth/switch", json={"organization_id": other_org.id}, headers=org.owner_headers)
+        assert (answer.status_code, answer.json()["user"]["role"]) == (200, "viewer")
+        there = bearer(answer.json()["token"])
+        assert (await client.get("/organizations/current", headers=there)).json()["id"] == other_org.id
+        assert (await client.get("/organizations/members", headers=there)).status_code == 403
+        assert (await client.get("/auth/me", headers=org.owner_headers)).status_code == 401
+
+    @pytest.mark.parametrize(("wanted", "status"), [(0, 422), (2**31, 422), ("x", 422), (2**31 - 1, 404)])
+    async def test_bad_input(self, client: AsyncClient, org: OrgFixture, wanted: object, status: int) -> None:
+        answer = await client.post("/auth/switch", json={"organization_id": wanted}, headers=org.owner_headers)
+        assert answer.status_code == status
+
+    async def test_other_organisation(self, client: AsyncClient, org: OrgFixture, other_org: OrgFixture) -> None:
+        answer = await client.post("/auth/switch", json={"organization_id": other_org.id}, headers=org.owner_headers)
+        assert (answer.status_code, answer.json()["code"]) == (404, "organization_not_found")
+        assert (await client.get("/auth/me", headers=org.owner_headers)).status_code == 200
+
+
+class TestPassword:
+    async def test_change_ends_the_other_sessions(self, client: AsyncClient) -> None:
+        here = await sign_up(client)
+        login = await client.post("/auth/login", json={"email": "ann@new.example", "password": PASSWORD})
+        elsewhere = bearer(login.json()["token"])
+        body = {"current_password": PASSWORD, "new_password": "another horse"}
+        assert (await client.post("/auth/password", json=body, headers=here)).status_code == 200
+        assert (await client.get("/auth/me", headers=here)).status_code == 200
+        assert (await client.get("/auth/me", headers=elsewhere)).status_code == 401
+        for password, status in ((PASSWORD, 401), ("another horse", 200)):
+            answer = await client.post("/auth/login", json={"email": "ann@new.example", "password": password})
+            assert answer.status_code == status
+
+    @pytest.mark.parametrize("current", [None, "", "wrong password"])
+    async def test_wrong_password(self, client: AsyncClient, current: str | None) -> None:
+        here = await sign_up(client)
+        body = {"current_password": current, "new_password": "another horse"}
+        answer = await client.post("/auth/password", json=body, headers=here)
+        assert (answer.status_code, answer.json()["code"]) == (403, "wrong_password")
+
+    async def test_guesses_are_limited(self, client: AsyncClient) -> None:
+        here = await sign_up(client)
+        body = {"current_password": "wrong password", "new_password": "another horse"}
+        statuses = [(await client.post("/auth/password", json=body, headers=here)).status_code for _ in range(12)]
+        assert statuses[-1] == 429
+
+    async def test_too_short(self, client: AsyncClient, org: OrgFixture) -> None:
+        answer = await client.post("/auth/password", json={"new_password": "short"}, headers=org.owner_headers)
+        assert answer.status_code == 422
+
+    async def test_the_first_one_of_an_account_that_signs_in_by_link(
+        self, client: AsyncClient, org: OrgFixture
+    ) -> None:
+        answer = await client.post("/auth/password", json={"new_password": PASSWORD}, headers=org.owner_headers)
+        assert answer.status_code == 200
+        login = await client.post("/auth/login", json={"email": org.email("owner"), "password": PASSWORD})
+        assert login.status_code == 200
+
+
+class TestSessions:
+    async def test_list_and_end(self, client: AsyncClient, org: OrgFixture) -> None:
+        here = await sign_up(client)
+        login = await client.post("/auth/login", json={"email": "ann@new.example", "password": PASSWORD})
+        sessions = (await client.get("/auth/sessions", headers=here)).json()
+        assert [s["is_current"] for s in sessions] == [False, True]
+        other = sessions[0]["id"]
+        stranger = await client.delete(f"/auth/sessions/{other}", headers=org.owner_headers)
+        assert (stranger.status_code, stranger.json()["code"]) == (404, "session_not_found")
+        assert (await client.delete(f"/auth/sessions/{other}", headers=here)).status_code == 200
+        assert (await client.get("/auth/me", headers=bearer(login.json()["token"]))).status_code == 401
+        assert (await client.delete(f"/auth/sessions/{other}", headers=here)).status_code == 404
+        assert (await client.delete("/auth/sessions/x", headers=here)).status_code == 422
