@@ -55,7 +55,8 @@ class Root:
 def use(kind: type[T]) -> Any:
     """A FastAPI dependency that finds the process's service of this type: ``runs: Annotated[LiveRuns, Depends(use(LiveRuns))]``."""
 
-    def find(connection: HTTPConnection) -> T:
+    # async, although it awaits nothing: the framework sends plain functions through a thread
+    async def find(connection: HTTPConnection) -> T:
         return cast(Root, connection.app.state.root).get(kind)
 
     return find
@@ -71,6 +72,6 @@ def settings_of(session: AsyncSession) -> Settings:
     return _settings.get(session.get_bind().engine) or Settings.load()
 
 
-def database_of(connection: HTTPConnection) -> Database:
+async def database_of(connection: HTTPConnection) -> Database:
     """A FastAPI dependency: for endpoints whose work is more than one transaction."""
     return cast(Root, connection.app.state.root).db

@@ -9,6 +9,7 @@ from offhook.root import Root
 from tests.fixtures_orgs import OrgFixture
 
 PATH = "/organizations/preferences"
+CURRENT = "/organizations/current"
 
 
 @pytest.mark.parametrize(
@@ -71,9 +72,7 @@ async def test_context(client: AsyncClient, root: Root, org: OrgFixture) -> None
 
 async def test_rename(client: AsyncClient, org: OrgFixture) -> None:
     for role, status in (("viewer", 403), ("member", 403), ("admin", 200)):
-        answer = await client.patch("/organizations/current", json={"name": "New"}, headers=org.headers_for(role))
+        answer = await client.patch(CURRENT, json={"name": "New"}, headers=org.headers_for(role))
         assert answer.status_code == status
     assert answer.json()["name"] == "New"
-    assert (
-        await client.patch("/organizations/current", json={"name": " "}, headers=org.owner_headers)
-    ).status_code == 422
+    assert (await client.patch(CURRENT, json={"name": " "}, headers=org.owner_headers)).status_code == 422

@@ -34,14 +34,15 @@ class Slice:
     offset: int
 
 
-def _page(
+# These are async, although they await nothing: the framework sends plain functions through a thread.
+async def _page(
     page: Annotated[int, Query(ge=1, le=_MAX_PAGE)] = 1,
     limit: Annotated[int, Query(ge=1, le=100)] = 50,
 ) -> Page:
     return Page(page, limit)
 
 
-def _slice(
+async def _slice(
     limit: Annotated[int | None, Query(ge=1, le=100)] = None,
     offset: Annotated[int, Query(ge=0, le=_MAX_OFFSET)] = 0,
 ) -> Slice:

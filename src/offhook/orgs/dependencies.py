@@ -19,13 +19,14 @@ Authorization = Annotated[str | None, Header(description="`Bearer <token>`, or t
 ApiKeyHeader = Annotated[str | None, Header(alias="X-API-Key", description="An API key; decides when both are sent")]
 
 
-def client_address(connection: HTTPConnection) -> str | None:
+# Dependencies are async, although some await nothing: the framework sends plain functions through a thread.
+async def client_address(connection: HTTPConnection) -> str | None:
     """The address of the client, as the server sees it behind its trusted proxies."""
     # A trusted proxy may pass anything on; longer than an IPv6 address with its zone is none.
     return connection.client.host[:64] if connection.client else None
 
 
-def _now(connection: HTTPConnection) -> datetime:
+async def _now(connection: HTTPConnection) -> datetime:
     clock: Clock = connection.app.state.root.clock
     return clock.now()
 

@@ -20,7 +20,7 @@ from offhook.settings import Settings
 router = APIRouter(prefix="/organizations", tags=["organizations"])
 
 
-def _settings(request: Request) -> Settings:
+async def _settings(request: Request) -> Settings:
     root: Root = request.app.state.root
     return root.settings
 

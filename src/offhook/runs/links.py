@@ -56,7 +56,7 @@ def _payload(artifact: Artifact, run_id: int) -> str:
     return f"run:{run_id}:{artifact}"
 
 
-def links_of(request: Request) -> Links:
+async def links_of(request: Request) -> Links:
     """The dependency of endpoints that hand out or read links."""
     root: Root = request.app.state.root
     return Links(base_url(request), root.get(Keyring), root.clock)
