@@ -29,6 +29,7 @@ WRITES_ITS_OWN = {
     "sign_in_by_link": "user.followed_link",
     "accept_invitation": "member.joined",
     "change_password": "user.password_changed",
+    "add_organization_credit": "credit.added",
 }
 # operation_id: why there is no entry.
 NO_ENTRY = NOT_RECORDED | {
