@@ -30,6 +30,9 @@ WRITES_ITS_OWN = {
     "accept_invitation": "member.joined",
     "change_password": "user.password_changed",
     "add_organization_credit": "credit.added",
+    "create_workflow_from_template": "workflow.created",
+    "test_tool": "tool.tested",
+    "refresh_mcp_tool": "tool.refreshed",
 }
 # operation_id: why there is no entry.
 NO_ENTRY = NOT_RECORDED | {
