@@ -1,9 +1,10 @@
 """Credentials to callers: one indexed read a request, on a connection that is given back before the endpoint runs."""
 
+import asyncio
 from datetime import datetime, timedelta
 
 import structlog
-from sqlalchemy import or_, select, update
+from sqlalchemy import ColumnElement, Update, or_, select, update
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
@@ -13,6 +14,7 @@ from offhook.kit.crypto import digest
 from offhook.kit.db import Database
 from offhook.kit.ratelimit import RateLimiter
 from offhook.kit.reads import Reads
+from offhook.kit.tasks import Tasks
 from offhook.orgs.caller import Caller
 from offhook.orgs.errors import InvalidApiKey, InvalidToken
 from offhook.orgs.tables import ApiKey
@@ -20,6 +22,7 @@ from offhook.orgs.tables import ApiKey
 log = structlog.get_logger(__name__)
 
 TOUCH_AFTER = timedelta(seconds=60)
+LATE_TOUCH_S = 30.0
 # A client with a stale key may retry hard: what is limited is the load and the log, 256 random bits cannot be guessed.
 UNKNOWN_CREDENTIALS_PER_MINUTE = 300
 MAX_CREDENTIAL_LENGTH = 512
@@ -41,10 +44,13 @@ class Authenticator:
         # Autocommit: the touch is one statement.
         self._engine: AsyncEngine = database.engine.execution_options(isolation_level="AUTOCOMMIT")
         self._reads = Reads(database.url)
+        self._tasks = Tasks()
+        self._late: set[int] = set()
         self._clock = clock
         self._unknown = RateLimiter(clock, limit=UNKNOWN_CREDENTIALS_PER_MINUTE, window_s=60)
 
     async def close(self) -> None:
+        await self._tasks.close()
         await self._reads.close()
 
     async def authenticate(self, *, api_key: str | None, authorization: str | None, ip: str | None) -> Caller:
@@ -98,18 +104,37 @@ class Authenticator:
         )
 
     async def _touch(self, key_id: int, now: datetime) -> None:
-        """Set ``last_used_at``; a row that someone else holds is left to him, so this neither waits nor deadlocks."""
-        due = (
-            select(ApiKey.id)
-            .where(ApiKey.id == key_id, or_(ApiKey.last_used_at.is_(None), ApiKey.last_used_at <= now - TOUCH_AFTER))
-            .with_for_update(skip_locked=True)
-            .scalar_subquery()
-        )
+        """Set ``last_used_at``. A row that someone else holds is not waited for by the request but beside it, once for
+        each key: a key that is archived and reactivated all the time is seen to be used nevertheless."""
+        due = _due(key_id, now)
+        free = select(ApiKey.id).where(*due).with_for_update(skip_locked=True).scalar_subquery()
+        statement = update(ApiKey).where(ApiKey.id == free).values(last_used_at=now).returning(ApiKey.id)
+        if await self._try(key_id, statement) is None and key_id not in self._late:
+            self._late.add(key_id)
+            self._tasks.start(self._touch_late(key_id, now), name="api-key-touch")
+
+    async def _touch_late(self, key_id: int, now: datetime) -> None:
+        try:
+            async with asyncio.timeout(LATE_TOUCH_S):
+                await self._try(key_id, update(ApiKey).where(*_due(key_id, now)).values(last_used_at=now))
+        except TimeoutError:
+            log.warning("api_key_touch_failed", key_id=key_id)
+        finally:
+            self._late.discard(key_id)
+
+    async def _try(self, key_id: int, statement: Update) -> int | None:
+        """The key's id when the statement returns it."""
         try:
             async with self._engine.connect() as connection:
-                await connection.execute(update(ApiKey).where(ApiKey.id == due).values(last_used_at=now))
+                result = await connection.execute(statement)
+                return result.scalar_one_or_none() if result.returns_rows else None
         except SQLAlchemyError:
             log.warning("api_key_touch_failed", key_id=key_id, exc_info=True)
+            return None
+
+
+def _due(key_id: int, now: datetime) -> tuple[ColumnElement[bool], ...]:
+    return ApiKey.id == key_id, or_(ApiKey.last_used_at.is_(None), ApiKey.last_used_at <= now - TOUCH_AFTER)
 
 
 def bearer_token(authorization: str | None) -> str:
