@@ -9,12 +9,13 @@ import offhook.jobs.tables
 import offhook.models.prices.tables
 import offhook.models.tables
 import offhook.orgs.tables
+import offhook.recordings.tables
 import offhook.runs.tables
 import offhook.telephony.tables
 import offhook.tools.tables
 import offhook.usage.tables
 import offhook.workflows.tables
-from offhook import browser, campaigns, chat, models, orgs, runs, telephony, tools, usage, workflows
+from offhook import browser, campaigns, chat, models, orgs, recordings, runs, telephony, tools, usage, workflows
 from offhook.jobs.queue import prune
 from offhook.jobs.registry import JobRegistry
 from offhook.kit.db import Base, Database
@@ -24,7 +25,7 @@ from offhook.root import Root, remember_settings
 from offhook.settings import Settings, SettingsError
 
 # Lower domains first: an upper one may ask the root for their services.
-DOMAINS = (orgs, tools, usage, workflows, models, runs, telephony, browser, chat, campaigns)
+DOMAINS = (orgs, tools, usage, recordings, workflows, models, runs, telephony, browser, chat, campaigns)
 
 # Foreign keys between domains are strings: every table must be known before one is used.
 TABLES = (
@@ -32,6 +33,7 @@ TABLES = (
     offhook.orgs.tables,
     offhook.usage.tables,
     offhook.models.prices.tables,
+    offhook.recordings.tables,
     offhook.workflows.tables,
     offhook.models.tables,
     offhook.runs.tables,

@@ -52,6 +52,15 @@ class Root:
         return cast(T, self.services[kind])
 
 
+def base_url(connection: HTTPConnection) -> str:
+    """Where clients reach this server: the configured public address, or else the one they used, without a slash."""
+    root: Root = connection.app.state.root
+    if root.settings.public_url:
+        return root.settings.public_url.rstrip("/")
+    scheme = {"ws": "http", "wss": "https"}.get(connection.url.scheme, connection.url.scheme)
+    return f"{scheme}://{connection.url.netloc}"
+
+
 def use(kind: type[T]) -> Any:
     """A FastAPI dependency that finds the process's service of this type: ``runs: Annotated[LiveRuns, Depends(use(LiveRuns))]``."""
 

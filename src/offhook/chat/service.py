@@ -11,6 +11,7 @@ import structlog
 from offhook.chat.errors import ChatTimedOut, WorkflowChanged
 from offhook.models.ports import ModelSource
 from offhook.orgs import Caller
+from offhook.recordings import Library
 from offhook.root import Root
 from offhook.runs import Run, chat_turns, chats
 from offhook.runs import service as runs
@@ -20,6 +21,7 @@ from offhook.runs.context import call_context
 from offhook.runs.events import RunStarted
 from offhook.runs.limits import TEXT_CHAT
 from offhook.runs.outage import DATABASE_ERRORS
+from offhook.runs.sounds import CallSounds
 from offhook.runs.sweeper import finished
 from offhook.runs.tools import ToolRegistry
 from offhook.voice.config import CallConfig
@@ -163,6 +165,7 @@ class Chats:
             config=CallConfig.from_configurations(version.configurations),
             toolbox=self._root.get(ToolRegistry),
             context=call_context(run, version),
+            sounds=CallSounds(self._root.get(Library), run.organization_id),
         )
         source = self._root.get(ModelSource)  # type: ignore[type-abstract]
         return TextSession(

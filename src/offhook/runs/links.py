@@ -3,26 +3,16 @@
 from typing import Final, Literal
 
 from fastapi import Request
-from starlette.requests import HTTPConnection
 
 from offhook.kit.clock import Clock
 from offhook.kit.crypto import Keyring
-from offhook.root import Root
+from offhook.root import Root, base_url
 
 Artifact = Literal["recording", "transcript"]
 
 _VALID_S: Final = 24 * 3600
 _ROUND_S: Final = 3600
 BROWSER: Final = "browser"
-
-
-def base_url(connection: HTTPConnection) -> str:
-    """Where clients reach this server: the configured public address, or else the one they used, without a slash."""
-    root: Root = connection.app.state.root
-    if root.settings.public_url:
-        return root.settings.public_url.rstrip("/")
-    scheme = {"ws": "http", "wss": "https"}.get(connection.url.scheme, connection.url.scheme)
-    return f"{scheme}://{connection.url.netloc}"
 
 
 class Links:

@@ -12,6 +12,7 @@ import structlog
 
 from offhook.kit.audio import Codec
 from offhook.models.ports import ModelSource
+from offhook.recordings import Library
 from offhook.root import Root
 from offhook.runs import event_store, finishing, leases
 from offhook.runs.context import call_configurations, call_context
@@ -20,6 +21,7 @@ from offhook.runs.events import RunFinished, RunStarted
 from offhook.runs.finishing import Ending
 from offhook.runs.outage import DATABASE_ERRORS, through_outage
 from offhook.runs.recording import Recordings, WavRecorder
+from offhook.runs.sounds import CallSounds
 from offhook.runs.streams import RunStreams
 from offhook.runs.sweeper import finished
 from offhook.runs.tables import Run
@@ -180,6 +182,7 @@ class LiveRuns:
             config=CallConfig.from_configurations(configurations),
             toolbox=self._tools,
             context=call_context(run, version),
+            sounds=CallSounds(self._root.get(Library), run.organization_id),
         )
         source = self._root.get(ModelSource)  # type: ignore[type-abstract]
         models = await source.for_organization(run.organization_id, version.configurations)

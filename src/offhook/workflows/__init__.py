@@ -2,12 +2,14 @@
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.recordings.ports import RecordingUsers
 from offhook.root import Root
 from offhook.tools import ReferenceFinder
 from offhook.workflows import endpoints, folder_endpoints, node_type_endpoints, repository, template_endpoints
 from offhook.workflows.hooks import Duplication, WorkflowHooks
 from offhook.workflows.lifecycle import ERASE, Erasing
 from offhook.workflows.ports import NoRuns, NoTools, RunCounter, ToolCatalogue
+from offhook.workflows.recorded import WorkflowsWithRecordings
 
 __all__ = ["Duplication", "WorkflowHooks", "register"]
 
@@ -25,6 +27,7 @@ def register(root: Root) -> None:
     root.provide(WorkflowHooks, hooks)
     root.provide(RunCounter, NoRuns())  # type: ignore[type-abstract]
     root.provide(ToolCatalogue, NoTools())  # type: ignore[type-abstract]
+    root.provide(RecordingUsers, WorkflowsWithRecordings())  # type: ignore[type-abstract]
     root.provide(ReferenceFinder, _References())  # type: ignore[type-abstract]
     root.jobs.add(ERASE, Erasing(root.db, hooks).handle)
     root.api.include_router(template_endpoints.router)

@@ -26,6 +26,7 @@ class Edge:
     condition: str
     tool_name: str
     transition_speech: str | None = None
+    is_transition_recorded: bool = False
     transition_recording: str | None = None
     digits: str | None = None
     examples: tuple[str, ...] = ()
@@ -161,6 +162,7 @@ def _edge(raw: Mapping[str, Any], source: str, target: str, *, taken: dict[str, 
         condition=_text(data.get("condition")) or "",
         tool_name=_unique(tool_name(label), taken),
         transition_speech=_text(data.get("transition_speech")),
+        is_transition_recorded=data.get("transition_speech_type") == "audio",
         transition_recording=_recording(data, "transition_speech_type", "transition_speech_recording_id"),
         digits=_text(_id(data.get("digits"))),
         examples=strings(data.get("examples")),

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.orgs import Caller, audit
+from offhook.recordings import service as recordings
 from offhook.workflows import repository, service
 from offhook.workflows.errors import (
     PublishConflict,
@@ -20,6 +21,7 @@ from offhook.workflows.graph import parse_graph
 from offhook.workflows.ports import ToolCatalogue
 from offhook.workflows.tables import WorkflowVersion
 from offhook.workflows.validation import Report, trigger_conflict, trigger_paths, validate
+from offhook.workflows.validation.recordings import check_recordings, references
 
 
 async def validate_shown(session: AsyncSession, tools: ToolCatalogue, organization_id: int, workflow_id: int) -> Report:
@@ -99,7 +101,10 @@ async def _validate(session: AsyncSession, tools: ToolCatalogue, version: Workfl
     graph = parse_graph(version.definition)
     used = {uuid for node in graph.nodes.values() for uuid in node.tool_uuids}
     facts = await tools.facts(session, version.organization_id, used) if used else {}
+    named = list(references(graph, version.configurations))
+    known = await recordings.known(session, version.organization_id, {place.recording_id for place in named})
     # in a thread: a definition of 1 MB takes a quarter of a second, and this loop may be carrying audio
-    return await asyncio.to_thread(
+    report = await asyncio.to_thread(
         validate, version.definition, tools=facts, template_variables=version.template_context_variables
     )
+    return Report((*report.errors, *check_recordings(named, known)), report.warnings)

@@ -84,6 +84,21 @@ def say_properties() -> list[PropertySpec]:
             "Spoken word for word on entering the node instead of a model turn. Supports {{variables}}.",
         ),
         prop(
+            "say_type",
+            "options",
+            "Fixed sentence type",
+            "Whether the fixed sentence is spoken from text or played from a recording.",
+            default="text",
+            options=options(("text", "Text"), ("audio", "Recording")),
+        ),
+        prop(
+            "say_recording_id",
+            "recording_ref",
+            "Fixed recording",
+            "The recording to play on entering the node; the fixed sentence stands in when it is gone.",
+            display_options=shown_if("say_type", "audio"),
+        ),
+        prop(
             "offline_say",
             "mention_textarea",
             "Offline sentence",

@@ -25,7 +25,7 @@ def _check_prompt(kind: NodeKind, data: Mapping[str, Any]) -> Iterator[FieldProb
     prompt = data.get("prompt")
     if prompt is not None and not isinstance(prompt, str):
         yield FieldProblem("data.prompt", "field_invalid", "Input should be a valid string")
-    elif not _is_filled(prompt) and not _is_filled(data.get("say")):
+    elif not _is_filled(prompt) and not _is_filled(data.get("say")) and data.get("say_type") != "audio":
         yield FieldProblem("data.prompt", "prompt_required", f"Prompt is required for {kind.prompt_name} nodes")
 
 

@@ -1,0 +1,17 @@
+"""Recordings: fixed speech of an organisation, for greetings, transitions and messages."""
+
+from offhook.kit.crypto import Keyring
+from offhook.recordings import endpoints
+from offhook.recordings.library import Library
+from offhook.recordings.uploads import Uploads
+from offhook.root import Root
+
+__all__ = ["Library", "Uploads", "register"]
+
+
+def register(root: Root) -> None:
+    """Add the routes and the services; the workflows domain provides ``ports.RecordingUsers``."""
+    root.provide(Library, Library(root.db, root.storage))
+    keyring = root.get(Keyring)
+    root.provide(Uploads, Uploads(db=root.db, storage=root.storage, keyring=keyring, clock=root.clock))
+    root.api.include_router(endpoints.router)

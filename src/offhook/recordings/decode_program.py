@@ -1,0 +1,89 @@
+"""Decodes one sound file that a stranger sent, in a process of its own with limits: see ``decoder``.
+
+    python -m offhook.recordings.decode_program IN OUT MAX_SECONDS
+
+Writes OUT as WAV, PCM16, mono, 16 kHz, prints its length in seconds and exits with 0; 3: no sound file of a kind that is
+read, 4: longer than MAX_SECONDS, 5: it holds no sound.
+"""
+
+import resource
+import sys
+import wave
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import soundfile
+import soxr
+
+RATE: Final = 16_000
+NOT_AUDIO: Final = 3
+TOO_LONG: Final = 4
+EMPTY: Final = 5
+KINDS: Final = frozenset({"WAV", "WAVEX", "FLAC", "OGG", "MP3"})
+MAX_CHANNELS: Final = 8
+CPU_S: Final = 20
+MEMORY_BYTES: Final = 1 << 30
+
+
+class Refused(Exception):
+    """``code`` is what the program exits with."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+def decode(source: Path, target: Path, max_s: float) -> float:
+    """The length in seconds; raises :class:`Refused`."""
+    try:
+        with soundfile.SoundFile(str(source)) as file:
+            if (
+                file.format not in KINDS
+                or not 0 < file.channels <= MAX_CHANNELS
+                or not 4000 <= file.samplerate <= 192_000
+            ):
+                raise Refused(NOT_AUDIO)
+            return _write(file, target, max_s)
+    except (soundfile.SoundFileError, RuntimeError, ValueError) as error:
+        raise Refused(NOT_AUDIO) from error
+
+
+def _write(file: Any, target: Path, max_s: float) -> float:
+    stream = soxr.ResampleStream(file.samplerate, RATE, 1, dtype="float32")
+    read = written = 0
+    with wave.open(str(target), "wb") as out:
+        out.setnchannels(1)
+        out.setsampwidth(2)
+        out.setframerate(RATE)
+        while True:
+            block = file.read(file.samplerate, dtype="float32", always_2d=True)
+            read += len(block)
+            if read > max_s * file.samplerate:
+                raise Refused(TOO_LONG)
+            is_last = len(block) < file.samplerate
+            mono = np.nan_to_num(block.mean(axis=1)) if len(block) else np.zeros(0, np.float32)
+            sound = stream.resample_chunk(mono.astype(np.float32), last=is_last)
+            samples = (np.clip(sound, -1, 1) * 32767).astype("<i2")
+            out.writeframesraw(samples.tobytes())
+            written += len(samples)
+            if is_last:
+                break
+    if not written:
+        raise Refused(EMPTY)
+    return written / RATE
+
+
+def main() -> int:
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    source, target, max_s = sys.argv[1:]
+    try:
+        sys.stdout.write(f"{decode(Path(source), Path(target), float(max_s)):.3f}\n")
+    except Refused as refused:
+        return refused.code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,181 @@
+"""Recordings over HTTP, in the shapes that client libraries of the reference know."""
+
+from collections.abc import AsyncIterator
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Depends, File, Form, Path, Query, Request, UploadFile
+from fastapi.responses import FileResponse
+
+from offhook.kit.db import Session
+from offhook.kit.ids import Id
+from offhook.kit.pagination import SliceParams
+from offhook.models.ports import ModelSource
+from offhook.orgs import CurrentOrg, RequireMember
+from offhook.recordings import service
+from offhook.recordings.errors import RecordingNotFound
+from offhook.recordings.ports import RecordingUsers
+from offhook.recordings.schemas import (
+    MAX_FILE_BYTES,
+    RecordingCreate,
+    RecordingDeletedResponse,
+    RecordingListResponse,
+    RecordingResponse,
+    RecordingsCreateRequest,
+    RecordingsCreateResponse,
+    RecordingUpdateRequest,
+    TranscriptionResponse,
+    UploadedResponse,
+    UploadUrl,
+    UploadUrlsRequest,
+    UploadUrlsResponse,
+)
+from offhook.recordings.transcriber import transcribe
+from offhook.recordings.uploads import Uploads, read
+from offhook.root import Root, base_url, use
+
+PREFIX: Final = "/workflow-recordings"
+router = APIRouter(prefix=PREFIX, tags=["recordings"])
+
+Name = Annotated[str, Path(min_length=1, max_length=64, description="The recording_id")]
+UploadsOf = Annotated[Uploads, Depends(use(Uploads))]
+Users = Annotated[RecordingUsers, Depends(use(RecordingUsers))]
+Filter = Annotated[str | None, Query(max_length=128)]
+_ERROR: Final = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/ErrorResponse"}}}}
+_FILE_ERRORS: Final[dict[int | str, dict[str, Any]]] = {
+    413: {"description": "The file is too large", **_ERROR},
+    415: {"description": "The file is of no kind that is read", **_ERROR},
+}
+# a multipart body is its file and some words around it
+_MAX_FORM: Final = MAX_FILE_BYTES + 64 * 1024
+
+
+@router.post("/upload-url", response_model=UploadUrlsResponse, operation_id="create_recording_upload_urls")
+async def create_upload_urls(
+    body: UploadUrlsRequest, org: RequireMember, uploads: UploadsOf, request: Request
+) -> dict[str, Any]:
+    """An address for each file, valid for half an hour: WAV, FLAC, Ogg or MP3, at most 5 MB and five minutes."""
+    base = base_url(request)
+    places = [uploads.place(org.organization_id) for _ in body.files]
+    return {
+        "items": [
+            UploadUrl(
+                upload_url=f"{base}/api/v1{PREFIX}/uploads/{place.token}",
+                recording_id=place.upload_id,
+                storage_key=place.storage_key,
+            )
+            for place in places
+        ]
+    }
+
+
+@router.put(
+    "/uploads/{token}",
+    response_model=UploadedResponse,
+    operation_id="upload_recording",
+    responses=_FILE_ERRORS,
+    openapi_extra={
+        "requestBody": {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
+    },
+)
+async def upload_recording(token: str, uploads: UploadsOf, request: Request) -> dict[str, Any]:
+    """The bytes of a file; the signed address is the credential. It is decoded before the answer."""
+    key, length_s = await uploads.receive(token, request.stream())
+    return {"storage_key": key, "duration_seconds": length_s}
+
+
+@router.get("/", response_model=RecordingListResponse, operation_id="list_recordings")
+async def list_recordings(
+    org: CurrentOrg,
+    session: Session,
+    part: SliceParams,
+    workflow_id: Annotated[int | None, Query(ge=1, le=2**31 - 1)] = None,
+    tts_provider: Filter = None,
+    tts_model: Filter = None,
+    tts_voice_id: Filter = None,
+) -> dict[str, Any]:
+    """Newest first; without `limit`, all of them."""
+    filters = {
+        "workflow_id": workflow_id,
+        "tts_provider": tts_provider,
+        "tts_model": tts_model,
+        "tts_voice_id": tts_voice_id,
+    }
+    rows, total = await service.listing(session, org.organization_id, filters, limit=part.limit, offset=part.offset)
+    return {"recordings": [RecordingResponse.of(row) for row in rows], "total": total}
+
+
+@router.post("/", response_model=RecordingsCreateResponse, operation_id="create_recordings")
+async def create_recordings(
+    body: RecordingsCreateRequest, org: RequireMember, session: Session, users: Users, request: Request
+) -> dict[str, Any]:
+    """Recordings of files that were uploaded, all or none. `recording_id` is the name that workflows use."""
+    root: Root = request.app.state.root
+    wanted: list[RecordingCreate] = body.recordings
+    rows = await service.create(session, root.storage, users, org, wanted)
+    return {"recordings": [RecordingResponse.of(row) for row in rows]}
+
+
+@router.get(
+    "/{recording_id}/audio",
+    response_class=FileResponse,
+    responses={200: {"content": {"audio/wav": {}}}},
+    operation_id="get_recording_audio",
+)
+async def get_recording_audio(recording_id: Name, org: CurrentOrg, session: Session, request: Request) -> FileResponse:
+    """The sound as calls play it: WAV, mono, 16 kHz."""
+    root: Root = request.app.state.root
+    row = await service.get(session, org.organization_id, recording_id)
+    path = root.storage.path(row.storage_key)
+    if not path.exists():
+        raise RecordingNotFound
+    return FileResponse(path, media_type="audio/wav", filename=f"{row.recording_id}.wav")
+
+
+@router.patch("/{id}", response_model=RecordingResponse, operation_id="update_recording")
+async def update_recording(
+    id: Id,  # noqa: A002 - the parameter's name
+    body: RecordingUpdateRequest,
+    org: RequireMember,
+    session: Session,
+    users: Users,
+) -> RecordingResponse:
+    """Another `recording_id`; the workflows that use the recording follow."""
+    return RecordingResponse.of(await service.rename(session, users, org, id, body.recording_id))
+
+
+@router.delete("/{recording_id}", response_model=RecordingDeletedResponse, operation_id="delete_recording")
+async def delete_recording(
+    recording_id: Name, org: RequireMember, session: Session, request: Request
+) -> dict[str, Any]:
+    """Agents that still name it speak the text beside it."""
+    root: Root = request.app.state.root
+    key = await service.delete(session, org, recording_id)
+    if key is not None:
+        service.remove_file(root.storage, key)
+    return {"success": True, "message": "Recording deleted successfully"}
+
+
+@router.post(
+    "/transcribe",
+    response_model=TranscriptionResponse,
+    operation_id="transcribe_recording",
+    responses={**_FILE_ERRORS, 502: {"description": "The vendor failed", **_ERROR}},
+    max_body_size=_MAX_FORM,
+)
+async def transcribe_recording(
+    file: Annotated[UploadFile, File()],
+    org: RequireMember,
+    uploads: UploadsOf,
+    models: Annotated[ModelSource, Depends(use(ModelSource))],
+    language: Annotated[str, Form(min_length=2, max_length=16, pattern=r"^[A-Za-z0-9-]+$")] = "en",
+) -> dict[str, Any]:
+    """What is said in a file of up to a minute, by your speech-to-text vendor; takes as long as the recording."""
+    stt = (await models.for_organization(org.organization_id, {})).stt[0]
+    async with uploads.decoded(await read(_chunks(file))) as (path, _):
+        text, length_s = await transcribe(stt, path, language)
+    return {"transcript": text, "language": language, "duration_seconds": round(length_s, 3)}
+
+
+async def _chunks(file: UploadFile) -> AsyncIterator[bytes]:
+    while chunk := await file.read(64 * 1024):
+        yield chunk

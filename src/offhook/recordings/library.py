@@ -1,0 +1,67 @@
+"""Recordings as samples, for the calls of one process: read once, kept while they are used."""
+
+import asyncio
+import wave
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import soxr
+
+from offhook.kit.audio import Samples
+from offhook.kit.db import Database
+from offhook.kit.storage import Storage
+from offhook.recordings import repository
+
+CACHE_BYTES: Final = 32 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """``samples`` are int16 mono at the rate that was asked for."""
+
+    transcript: str
+    samples: Samples
+
+
+class Library:
+    """Finds recordings of an organisation by the ids that definitions name."""
+
+    def __init__(self, db: Database, storage: Storage) -> None:
+        self._db = db
+        self._storage = storage
+        self._cache: OrderedDict[tuple[str, int], Samples] = OrderedDict()
+        self._bytes = 0
+
+    async def load(self, organization_id: int, recording_id: str, sample_rate: int) -> Loaded | None:
+        """None when there is no such recording; OSError or wave.Error when its file is gone or damaged."""
+        async with self._db.transaction() as session:
+            row = await repository.by_recording_id(session, organization_id, recording_id)
+        if row is None:
+            return None
+        key = (row.storage_key, sample_rate)
+        samples = self._cache.get(key)
+        if samples is None:
+            samples = await asyncio.to_thread(_read, self._storage.path(row.storage_key), sample_rate)
+            self._keep(key, samples)
+        self._cache.move_to_end(key)
+        return Loaded(row.transcript, samples)
+
+    def _keep(self, key: tuple[str, int], samples: Samples) -> None:
+        if key not in self._cache:
+            self._bytes += samples.nbytes
+        self._cache[key] = samples
+        while self._bytes > CACHE_BYTES and len(self._cache) > 1:
+            _, oldest = self._cache.popitem(last=False)
+            self._bytes -= oldest.nbytes
+
+
+def _read(path: Path, sample_rate: int) -> Samples:
+    with wave.open(str(path), "rb") as file:
+        samples: Samples = np.frombuffer(file.readframes(file.getnframes()), "<i2")
+        rate = file.getframerate()
+    if rate != sample_rate:
+        samples = soxr.resample(samples, rate, sample_rate)
+    return samples

@@ -1,0 +1,57 @@
+"""The queries on recordings; every read takes the organisation."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.recordings.tables import WorkflowRecording as Row
+
+
+async def by_recording_id(session: AsyncSession, organization_id: int, recording_id: str) -> Row | None:
+    found = await session.execute(
+        select(Row).where(Row.organization_id == organization_id, Row.recording_id == recording_id)
+    )
+    return found.scalar_one_or_none()
+
+
+async def by_id(session: AsyncSession, organization_id: int, row_id: int) -> Row | None:
+    """Locked: who renames it does so alone."""
+    found = await session.execute(
+        select(Row).where(Row.organization_id == organization_id, Row.id == row_id).with_for_update()
+    )
+    return found.scalar_one_or_none()
+
+
+async def listing(
+    session: AsyncSession, organization_id: int, filters: Mapping[str, Any], *, limit: int | None, offset: int
+) -> tuple[list[Row], int]:
+    """Newest first, and how many there are; a filter that is None lets everything through."""
+    wanted = [Row.organization_id == organization_id]
+    wanted += [getattr(Row, name) == value for name, value in filters.items() if value is not None]
+    rows = await session.execute(select(Row).where(*wanted).order_by(Row.id.desc()).limit(limit).offset(offset))
+    count = await session.execute(select(func.count()).select_from(Row).where(*wanted))
+    return list(rows.scalars()), count.scalar_one()
+
+
+async def known_ids(session: AsyncSession, organization_id: int, recording_ids: Collection[str]) -> set[str]:
+    found = await session.execute(
+        select(Row.recording_id).where(Row.organization_id == organization_id, Row.recording_id.in_(recording_ids))
+    )
+    return set(found.scalars())
+
+
+async def of_workflow(session: AsyncSession, organization_id: int, workflow_id: int) -> list[Row]:
+    found = await session.execute(
+        select(Row).where(Row.organization_id == organization_id, Row.workflow_id == workflow_id).order_by(Row.id)
+    )
+    return list(found.scalars())
+
+
+async def used_keys(session: AsyncSession, organization_id: int, keys: Collection[str]) -> set[str]:
+    """Those of the keys that recordings stand on."""
+    found = await session.execute(
+        select(Row.storage_key).where(Row.organization_id == organization_id, Row.storage_key.in_(keys))
+    )
+    return set(found.scalars())

@@ -1,0 +1,189 @@
+"""Recordings: uploaded by link, decoded at once, named by their organisation, copied and renamed with workflows."""
+
+import re
+import secrets
+import wave
+from collections.abc import Collection, Mapping, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.kit.storage import Storage
+from offhook.orgs import Caller, audit
+from offhook.recordings import repository
+from offhook.recordings.errors import (
+    RecordingExists,
+    RecordingIdTaken,
+    RecordingNotFound,
+    UploadNotFound,
+    WorkflowOfRecordingNotFound,
+)
+from offhook.recordings.ports import RecordingUsers
+from offhook.recordings.schemas import RecordingCreate
+from offhook.recordings.tables import WorkflowRecording
+
+_ID_CHARACTERS: Final = "abcdefghjkmnpqrstuvwxyz23456789"
+
+
+def new_recording_id() -> str:
+    """Eight characters that nobody mistakes for others."""
+    return "".join(secrets.choice(_ID_CHARACTERS) for _ in range(8))
+
+
+def storage_key(organization_id: int, upload_id: str) -> str:
+    return f"fixed-speech/{organization_id}/{upload_id}.wav"
+
+
+def is_key_of(organization_id: int, key: str) -> bool:
+    return re.fullmatch(rf"fixed-speech/{organization_id}/[{_ID_CHARACTERS}]{{8}}\.wav", key) is not None
+
+
+async def check_unused(session: AsyncSession, organization_id: int, key: str) -> None:
+    """RecordingExists (409) when a recording stands on this file: it may not change under it."""
+    if await repository.used_keys(session, organization_id, [key]):
+        raise RecordingExists
+
+
+async def create(
+    session: AsyncSession,
+    storage: Storage,
+    users: RecordingUsers,
+    caller: Caller,
+    wanted: Sequence[RecordingCreate],
+) -> list[WorkflowRecording]:
+    """Records of files that were uploaded; all of them or none.
+
+    UploadNotFound (404, also for keys of others), RecordingExists, RecordingIdTaken (409), workflow_not_found (404).
+    """
+    organization_id = caller.organization_id
+    ids, keys = [item.recording_id for item in wanted], [item.storage_key for item in wanted]
+    taken = await repository.known_ids(session, organization_id, ids)
+    for recording_id in ids:
+        if recording_id in taken or ids.count(recording_id) > 1:
+            raise RecordingIdTaken(f"The recording_id {recording_id!r} is in use.")
+    if len(set(keys)) < len(keys) or await repository.used_keys(session, organization_id, keys):
+        raise RecordingExists
+    for workflow_id in {item.workflow_id for item in wanted if item.workflow_id is not None}:
+        if not await users.has_workflow(session, organization_id, workflow_id):
+            raise WorkflowOfRecordingNotFound
+    rows = [_row(caller, item, _length(storage, organization_id, item.storage_key)) for item in wanted]
+    session.add_all(rows)
+    await session.flush()
+    await audit(session, caller, "recordings.created", data={"recording_ids": ids})
+    return rows
+
+
+def _row(caller: Caller, item: RecordingCreate, length_s: Decimal) -> WorkflowRecording:
+    return WorkflowRecording(
+        organization_id=caller.organization_id,
+        recording_id=item.recording_id,
+        workflow_id=item.workflow_id,
+        tts_provider=item.tts_provider,
+        tts_model=item.tts_model,
+        tts_voice_id=item.tts_voice_id,
+        transcript=item.transcript,
+        storage_key=item.storage_key,
+        details=item.metadata or {},
+        duration_s=length_s,
+        created_by=caller.user_id,
+    )
+
+
+def _length(storage: Storage, organization_id: int, key: str) -> Decimal:
+    """Seconds of an uploaded file, from its header (44 bytes, so no thread); UploadNotFound."""
+    if not is_key_of(organization_id, key):
+        raise UploadNotFound
+    try:
+        with wave.open(str(storage.path(key)), "rb") as file:
+            return Decimal(f"{file.getnframes() / file.getframerate():.3f}")
+    except (OSError, EOFError, wave.Error):
+        raise UploadNotFound from None
+
+
+async def listing(
+    session: AsyncSession,
+    organization_id: int,
+    filters: Mapping[str, Any],
+    *,
+    limit: int | None = None,
+    offset: int = 0,
+) -> tuple[list[WorkflowRecording], int]:
+    """Newest first and the total; ``filters`` by the names of columns, None lets everything through."""
+    return await repository.listing(session, organization_id, filters, limit=limit, offset=offset)
+
+
+async def get(session: AsyncSession, organization_id: int, recording_id: str) -> WorkflowRecording:
+    row = await repository.by_recording_id(session, organization_id, recording_id)
+    if row is None:
+        raise RecordingNotFound
+    return row
+
+
+async def known(session: AsyncSession, organization_id: int, recording_ids: Collection[str]) -> set[str]:
+    """Those of the ids that are recordings of the organisation."""
+    return await repository.known_ids(session, organization_id, recording_ids) if recording_ids else set()
+
+
+async def rename(
+    session: AsyncSession, users: RecordingUsers, caller: Caller, row_id: int, recording_id: str
+) -> WorkflowRecording:
+    """Give it another id, also wherever a workflow names it. RecordingNotFound (404), RecordingIdTaken (409)."""
+    row = await repository.by_id(session, caller.organization_id, row_id)
+    if row is None:
+        raise RecordingNotFound
+    old = row.recording_id
+    if recording_id == old:
+        return row
+    if await repository.known_ids(session, caller.organization_id, [recording_id]):
+        raise RecordingIdTaken(f"The recording_id {recording_id!r} is in use.")
+    row.recording_id = recording_id
+    await session.flush()
+    changed = await users.rename_recording(session, caller.organization_id, old, recording_id)
+    data = {"from": old, "to": recording_id, "versions": changed}
+    await audit(session, caller, "recording.renamed", f"recording:{row.id}", data)
+    return row
+
+
+async def delete(session: AsyncSession, caller: Caller, recording_id: str) -> str | None:
+    """Remove it; the key of its file when no copy of it is left. RecordingNotFound (404).
+
+    Workflows that still name it speak the text beside it.
+    """
+    row = await get(session, caller.organization_id, recording_id)
+    key = row.storage_key
+    await session.delete(row)
+    await session.flush()
+    await audit(session, caller, "recording.deleted", f"recording:{row.id}", {"recording_id": recording_id})
+    return None if await repository.used_keys(session, caller.organization_id, [key]) else key
+
+
+async def copy_for_workflow(
+    session: AsyncSession, organization_id: int, from_workflow_id: int, to_workflow_id: int
+) -> dict[str, str]:
+    """Copy the recordings that belong to a workflow for its duplicate: old recording ids to new ones. Files are shared."""
+    copies: dict[str, str] = {}
+    for row in await repository.of_workflow(session, organization_id, from_workflow_id):
+        copies[row.recording_id] = new_recording_id()
+        session.add(
+            WorkflowRecording(
+                organization_id=organization_id,
+                recording_id=copies[row.recording_id],
+                workflow_id=to_workflow_id,
+                tts_provider=row.tts_provider,
+                tts_model=row.tts_model,
+                tts_voice_id=row.tts_voice_id,
+                transcript=row.transcript,
+                storage_key=row.storage_key,
+                details=row.details,
+                duration_s=row.duration_s,
+                created_by=row.created_by,
+            )
+        )
+    await session.flush()
+    return copies
+
+
+def remove_file(storage: Storage, key: str) -> None:
+    Path(storage.path(key)).unlink(missing_ok=True)

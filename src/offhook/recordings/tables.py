@@ -1,0 +1,38 @@
+"""Recordings of an organisation: files that agents play instead of speaking."""
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from sqlalchemy import ForeignKey, Index, Numeric, String, UniqueConstraint, func, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from offhook.kit.db import Base
+
+
+class WorkflowRecording(Base):
+    """``recording_id`` is what definitions name; the voice (``tts_*``) is the one that it goes with, for people to know.
+
+    ``storage_key`` is a WAV of our own making; copies of a recording share it.
+    """
+
+    __tablename__ = "workflow_recordings"
+    __table_args__ = (
+        UniqueConstraint("organization_id", "recording_id"),
+        Index("ix_workflow_recordings_workflow", "workflow_id"),
+        Index("ix_workflow_recordings_storage_key", "storage_key"),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"))
+    recording_id: Mapped[str] = mapped_column(String(64))
+    workflow_id: Mapped[int | None] = mapped_column(ForeignKey("workflows.id", ondelete="SET NULL"))
+    tts_provider: Mapped[str | None] = mapped_column(String(64))
+    tts_model: Mapped[str | None] = mapped_column(String(128))
+    tts_voice_id: Mapped[str | None] = mapped_column(String(128))
+    transcript: Mapped[str]
+    storage_key: Mapped[str] = mapped_column(String(200))
+    details: Mapped[dict[str, Any]] = mapped_column("metadata", server_default=text("'{}'::jsonb"))
+    duration_s: Mapped[Decimal] = mapped_column(Numeric(8, 3))
+    created_by: Mapped[int | None]
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())

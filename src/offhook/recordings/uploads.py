@@ -1,0 +1,88 @@
+"""The way of a file in: a signed address, bytes counted as they come, decoded before anybody may name it."""
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from offhook.kit.clock import Clock
+from offhook.kit.crypto import Keyring, LinkRefused
+from offhook.kit.db import Database
+from offhook.kit.storage import Storage
+from offhook.recordings import service
+from offhook.recordings.decoder import Decoder
+from offhook.recordings.errors import AudioUnusable, FileTooLarge
+from offhook.recordings.schemas import MAX_FILE_BYTES
+
+VALID_S: Final = 1800
+_PURPOSE: Final = "recording-upload"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an upload goes; ``token`` is the right to send it."""
+
+    upload_id: str
+    storage_key: str
+    token: str
+
+
+class Uploads:
+    """One per process."""
+
+    def __init__(self, *, db: Database, storage: Storage, keyring: Keyring, clock: Clock) -> None:
+        self._db = db
+        self._storage = storage
+        self._keyring = keyring
+        self._clock = clock
+        self._decoder = Decoder()
+
+    def place(self, organization_id: int) -> Place:
+        upload_id = service.new_recording_id()
+        expires_at = int(self._clock.now().timestamp()) + VALID_S
+        token = self._keyring.sign_link(f"{_PURPOSE}:{organization_id}:{upload_id}", expires_at)
+        return Place(upload_id, service.storage_key(organization_id, upload_id), token)
+
+    async def receive(self, token: str, body: AsyncIterator[bytes]) -> tuple[str, float]:
+        """The storage key and the length in seconds of what was sent; sent again, the last one counts.
+
+        LinkRefused (401), RecordingExists (409), FileTooLarge (413), NotAudio (415), AudioUnusable (422).
+        """
+        purpose, _, rest = self._keyring.verify_link(token, self._clock.now().timestamp()).partition(":")
+        organization_id, _, upload_id = rest.partition(":")
+        if purpose != _PURPOSE:
+            raise LinkRefused
+        key = service.storage_key(int(organization_id), upload_id)
+        async with self._db.transaction() as session:
+            await service.check_unused(session, int(organization_id), key)
+        async with self.decoded(await read(body)) as (draft, length_s):
+            draft.replace(self._storage.path(key))
+        return key, length_s
+
+    @asynccontextmanager
+    async def decoded(self, sent: bytes) -> AsyncIterator[tuple[Path, float]]:
+        """A WAV of what was sent, for as long as the block lasts, and its length in seconds."""
+        name = secrets.token_hex(8)
+        raw = self._storage.path(f"uploads/{name}.raw")
+        draft = self._storage.path(f"uploads/{name}.wav")
+        try:
+            await asyncio.to_thread(raw.write_bytes, sent)
+            yield draft, await self._decoder.decode(raw, draft)
+        finally:
+            raw.unlink(missing_ok=True)
+            draft.unlink(missing_ok=True)
+
+
+async def read(body: AsyncIterator[bytes]) -> bytes:
+    """The whole body. FileTooLarge (413), AudioUnusable (422) of nothing."""
+    sent = bytearray()
+    async for chunk in body:
+        sent += chunk
+        if len(sent) > MAX_FILE_BYTES:
+            raise FileTooLarge
+    if not sent:
+        raise AudioUnusable("The file is empty.")
+    return bytes(sent)

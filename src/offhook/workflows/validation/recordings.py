@@ -1,0 +1,80 @@
+"""The recordings that a definition and its configuration name: they must exist when it is published."""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from offhook.workflows.graph import Graph
+from offhook.workflows.validation.issues import Issue, IssueKind
+
+# (field that switches to audio, field that names the recording)
+NODE_FIELDS: Final = (("greeting_type", "greeting_recording_id"), ("say_type", "say_recording_id"))
+EDGE_FIELDS: Final = (("transition_speech_type", "transition_speech_recording_id"),)
+CONFIGURED: Final = (("ambient_noise_configuration", "recording_id"), ("voicemail_detection", "message_recording_id"))
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """One place that names a recording; ``recording_id`` is empty where the place wants one and names none."""
+
+    kind: IssueKind
+    id: str | None
+    field: str
+    recording_id: str
+
+
+def references(graph: Graph, configurations: Mapping[str, Any]) -> Iterator[Reference]:
+    for node in graph.nodes.values():
+        for (switch, name), recording in zip(NODE_FIELDS, (node.greeting_recording, node.say_recording), strict=True):
+            if node.data.get(switch) == "audio":
+                yield Reference("node", node.id, f"data.{name}", recording or "")
+    for group in graph.edges.values():
+        for edge in group:
+            if edge.is_transition_recorded:
+                field = f"data.{EDGE_FIELDS[0][1]}"
+                yield Reference("edge", edge.id, field, edge.transition_recording or "")
+    for part, key in CONFIGURED:
+        values = configurations.get(part)
+        named = values.get(key) if isinstance(values, Mapping) else None
+        if isinstance(named, str) and named.strip():
+            yield Reference("workflow", None, f"workflow_configurations.{part}.{key}", named.strip())
+
+
+def check_recordings(found: Collection[Reference], known: Collection[str]) -> Iterator[Issue]:
+    """``known``: those of the ids that are recordings of the organisation."""
+    for place in found:
+        if not place.recording_id:
+            yield Issue(place.kind, place.id, place.field, "field_required", "Choose the recording to play")
+        elif place.recording_id not in known:
+            message = f"There is no recording {place.recording_id!r}"
+            yield Issue(place.kind, place.id, place.field, "recording_unknown", message)
+
+
+def renamed(value: dict[str, Any], names: Mapping[str, str], *, is_definition: bool) -> dict[str, Any] | None:
+    """A definition (or the configurations) with recordings named anew; None when it names none of them."""
+    copy = {**value}
+    has_changed = False
+    if is_definition:
+        for part, fields in (("nodes", NODE_FIELDS), ("edges", EDGE_FIELDS)):
+            items = value.get(part)
+            if isinstance(items, list):
+                copy[part] = [_renamed_data(item, [key for _, key in fields], names) for item in items]
+                has_changed = has_changed or copy[part] != items
+        return copy if has_changed else None
+    for part, key in CONFIGURED:
+        values = value.get(part)
+        if isinstance(values, dict):
+            copy[part] = _renamed_keys(values, [key], names)
+            has_changed = has_changed or copy[part] != values
+    return copy if has_changed else None
+
+
+def _renamed_data(item: Any, keys: list[str], names: Mapping[str, str]) -> Any:
+    if not isinstance(item, dict) or not isinstance(item.get("data"), dict):
+        return item
+    return {**item, "data": _renamed_keys(item["data"], keys, names)}
+
+
+def _renamed_keys(values: dict[str, Any], keys: list[str], names: Mapping[str, str]) -> dict[str, Any]:
+    found = {key: values[key] for key in keys if isinstance(values.get(key), str)}
+    return {**values, **{key: names.get(named.strip(), named) for key, named in found.items()}}
