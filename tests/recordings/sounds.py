@@ -15,7 +15,9 @@ def tone(seconds: float = SECONDS, rate: int = 22_050, hz: float = 440, channels
     return np.repeat(mono[:, None], channels, axis=1)
 
 
-def sound_file(kind: str = "WAV", seconds: float = SECONDS, rate: int = 22_050, channels: int = 1, hz: float = 440) -> bytes:
+def sound_file(
+    kind: str = "WAV", seconds: float = SECONDS, rate: int = 22_050, channels: int = 1, hz: float = 440
+) -> bytes:
     """A tone as WAV, FLAC, OGG or MP3."""
     file = io.BytesIO()
     soundfile.write(file, tone(seconds, rate, hz, channels), rate, format=kind)

@@ -267,9 +267,7 @@ class TestTranscribe:
         answer = await self.ask(studio, sound_file(seconds=0.2))
         assert (answer.status_code, answer.json()["code"]) == (409, "stt_cannot_transcribe")
 
-    @pytest.mark.parametrize(
-        ("content", "status"), [(b"no sound", 415), (b"", 422), (bytes(5 * 1024 * 1024 + 1), 413)]
-    )
+    @pytest.mark.parametrize(("content", "status"), [(b"no sound", 415), (b"", 422), (bytes(5 * 1024 * 1024 + 1), 413)])
     async def test_bad_files(self, studio: Studio, content: bytes, status: int) -> None:
         assert (await self.ask(studio, content)).status_code == status
 

@@ -96,7 +96,12 @@ class TestACall:
 
     @pytest.mark.parametrize("codec", [MULAW_8K, PCM16_16K], ids=["mulaw_8k", "pcm_16k"])
     async def test_is_greeted_by_the_file_that_was_uploaded(
-        self, root: Root, org: OrgFixture, studio: Studio, editor: Editor, codec: Codec  # noqa: F811
+        self,
+        root: Root,
+        org: OrgFixture,
+        studio: Studio,
+        editor: Editor,
+        codec: Codec,  # noqa: F811
     ) -> None:
         await studio.record("welcome", WELCOME, content=sound_file("FLAC", seconds=0.5, rate=48_000, hz=800))
         workflow_id = await editor.create_published(recorded())
@@ -111,7 +116,11 @@ class TestACall:
         assert spectrum.argmax() * codec.sample_rate / played.size == pytest.approx(800, abs=3)
 
     async def test_is_never_met_with_silence_when_the_file_is_gone(
-        self, root: Root, org: OrgFixture, studio: Studio, editor: Editor  # noqa: F811
+        self,
+        root: Root,
+        org: OrgFixture,
+        studio: Studio,
+        editor: Editor,  # noqa: F811
     ) -> None:
         made = await studio.record("welcome", WELCOME)
         workflow_id = await editor.create_published(recorded(greeting="Hello there."))
@@ -143,7 +152,10 @@ async def test_a_recording_is_read_once_for_many_calls(studio: Studio, root: Roo
 
 
 async def test_a_duplicate_gets_recordings_of_its_own(
-    studio: Studio, editor: Editor, root: Root, org: OrgFixture  # noqa: F811
+    studio: Studio,
+    editor: Editor,
+    root: Root,
+    org: OrgFixture,  # noqa: F811
 ) -> None:
     original, duplicate = (await editor.create())["id"], (await editor.create())["id"]
     made = await studio.record("welcome", WELCOME, workflow_id=original)

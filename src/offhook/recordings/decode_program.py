@@ -1,6 +1,6 @@
 """Decodes one sound file that a stranger sent, in a process of its own with limits: see ``decoder``.
 
-    python -m offhook.recordings.decode_program IN OUT MAX_SECONDS
+    python -I decode_program.py IN OUT MAX_SECONDS
 
 Writes OUT as WAV, PCM16, mono, 16 kHz, prints its length in seconds and exits with 0; 3: no sound file of a kind that is
 read, 4: longer than MAX_SECONDS, 5: it holds no sound.

@@ -11,6 +11,7 @@ import structlog
 
 from offhook.recordings.errors import AudioUnusable, NotAudio
 
+PROGRAM: Final = Path(__file__).with_name("decode_program.py")
 MAX_S: Final = 300.0
 WITHIN_S: Final = 30.0
 # Uploads come in batches of twenty; the calls of this machine need its cores.
@@ -46,7 +47,8 @@ class Decoder:
 
 
 def _run(source: Path, target: Path) -> tuple[int, str]:
-    command = [sys.executable, "-m", "offhook.recordings.decode_program", str(source), str(target), str(MAX_S)]
+    # by its path and isolated: it needs three libraries and nothing of this package
+    command = [sys.executable, "-I", str(PROGRAM), str(source), str(target), str(MAX_S)]
     environment = {"PATH": os.environ.get("PATH", ""), "OPENBLAS_NUM_THREADS": "1"}
     try:
         done = subprocess.run(  # noqa: S603 - our own program; the file is only an argument

@@ -66,7 +66,7 @@ class Uploads:
     async def decoded(self, sent: bytes) -> AsyncIterator[tuple[Path, float]]:
         """A WAV of what was sent, for as long as the block lasts, and its length in seconds."""
         name = secrets.token_hex(8)
-        raw = self._storage.path(f"uploads/{name}.raw")
+        raw = self._storage.path(f"uploads/{name}.upload")
         draft = self._storage.path(f"uploads/{name}.wav")
         try:
             await asyncio.to_thread(raw.write_bytes, sent)
