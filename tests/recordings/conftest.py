@@ -7,6 +7,7 @@ from httpx import AsyncClient, Response
 
 from tests.fixtures_orgs import OrgFixture
 from tests.recordings.sounds import sound_file
+from tests.workflows.conftest import Editor
 
 
 class Studio:
@@ -64,3 +65,8 @@ def other_studio(client: AsyncClient, other_org: OrgFixture) -> Studio:
 @pytest.fixture
 def viewer(client: AsyncClient, org: OrgFixture) -> Studio:
     return Studio(client, org.headers_for("viewer"))
+
+
+@pytest.fixture
+def editor(client: AsyncClient, org: OrgFixture) -> Editor:
+    return Editor(client, org.key_headers)

@@ -12,7 +12,7 @@ from offhook.root import Root
 from tests.fakes.calls import FixedModels, use_fakes
 from tests.recordings.conftest import Studio
 from tests.recordings.sounds import NOT_SOUNDS, SECONDS, lying_wav, sound_file
-from tests.workflows.conftest import Editor, editor  # noqa: F401 - a fixture
+from tests.workflows.conftest import Editor
 from tests.workflows.definitions import simple
 
 FILE = {"filename": "a.wav", "mime_type": "audio/wav", "file_size": 10}
@@ -172,7 +172,7 @@ class TestCreate:
 
 
 class TestList:
-    async def test_newest_first_and_filtered(self, studio: Studio, other_studio: Studio, editor: Editor) -> None:  # noqa: F811
+    async def test_newest_first_and_filtered(self, studio: Studio, other_studio: Studio, editor: Editor) -> None:
         workflow_id = (await editor.create())["id"]
         await studio.record("one", tts_provider="rime", tts_model="arcana", tts_voice_id="luna")
         await studio.record("two", tts_provider="rime", workflow_id=workflow_id)
@@ -190,7 +190,7 @@ class TestList:
 
 
 class TestRename:
-    async def test_workflows_follow(self, studio: Studio, editor: Editor) -> None:  # noqa: F811
+    async def test_workflows_follow(self, studio: Studio, editor: Editor) -> None:
         made = await studio.record("hello")
         definition = simple()
         definition["nodes"][0]["data"] |= {"greeting_type": "audio", "greeting_recording_id": "hello", "note": "hello"}

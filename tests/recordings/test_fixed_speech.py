@@ -8,7 +8,6 @@ import pytest
 
 from offhook.kit.audio import MULAW_8K, PCM16_16K, Codec
 from offhook.recordings import Library
-from offhook.recordings import service as recordings
 from offhook.root import Root
 from offhook.runs import LiveRuns, event_store
 from offhook.runs import service as runs
@@ -18,7 +17,7 @@ from tests.fakes.voice import KeptLeg
 from tests.fixtures_orgs import OrgFixture
 from tests.recordings.conftest import Studio
 from tests.recordings.sounds import sound_file
-from tests.workflows.conftest import Editor, editor  # noqa: F401 - a fixture
+from tests.workflows.conftest import Editor
 from tests.workflows.definitions import simple
 
 WELCOME = "Welcome to Acme, how may I help you?"
@@ -35,23 +34,23 @@ def problems(answer: Any) -> list[tuple[str, str, str]]:
 
 
 class TestPublishing:
-    async def test_names_that_exist(self, studio: Studio, editor: Editor) -> None:  # noqa: F811
+    async def test_names_that_exist(self, studio: Studio, editor: Editor) -> None:
         await studio.record("welcome", WELCOME)
         await editor.create_published(recorded())
 
     @pytest.mark.parametrize(("named", "code"), [("gone", "recording_unknown"), (None, "field_required")])
-    async def test_names_that_do_not(self, editor: Editor, named: str | None, code: str) -> None:  # noqa: F811
+    async def test_names_that_do_not(self, editor: Editor, named: str | None, code: str) -> None:
         workflow_id = (await editor.create(recorded(named)))["id"]
         answer = await editor.publish(workflow_id)
         assert answer.status_code == 422
         assert problems(answer) == [("node", "data.greeting_recording_id", code)]
 
-    async def test_anothers_recording(self, other_studio: Studio, editor: Editor) -> None:  # noqa: F811
+    async def test_anothers_recording(self, other_studio: Studio, editor: Editor) -> None:
         await other_studio.record("welcome", WELCOME)
         workflow_id = (await editor.create(recorded()))["id"]
         assert problems(await editor.publish(workflow_id))[0][2] == "recording_unknown"
 
-    async def test_edges_and_settings_are_looked_at_too(self, editor: Editor) -> None:  # noqa: F811
+    async def test_edges_and_settings_are_looked_at_too(self, editor: Editor) -> None:
         definition = simple()
         definition["edges"][0]["data"] |= {"transition_speech_type": "audio", "transition_speech_recording_id": "a"}
         workflow_id = (await editor.create(definition))["id"]
@@ -63,7 +62,7 @@ class TestPublishing:
             ("workflow", "workflow_configurations.ambient_noise_configuration.recording_id", "recording_unknown"),
         ]
 
-    async def test_a_recorded_node_needs_no_prompt(self, studio: Studio, editor: Editor) -> None:  # noqa: F811
+    async def test_a_recorded_node_needs_no_prompt(self, studio: Studio, editor: Editor) -> None:
         await studio.record("bye")
         definition = simple()
         end = next(node for node in definition["nodes"] if node["type"] == "endCall")
@@ -101,7 +100,7 @@ class TestACall:
         org: OrgFixture,
         studio: Studio,
         editor: Editor,
-        codec: Codec,  # noqa: F811
+        codec: Codec,
     ) -> None:
         await studio.record("welcome", WELCOME, content=sound_file("FLAC", seconds=0.5, rate=48_000, hz=800))
         workflow_id = await editor.create_published(recorded())
@@ -120,7 +119,7 @@ class TestACall:
         root: Root,
         org: OrgFixture,
         studio: Studio,
-        editor: Editor,  # noqa: F811
+        editor: Editor,
     ) -> None:
         made = await studio.record("welcome", WELCOME)
         workflow_id = await editor.create_published(recorded(greeting="Hello there."))
@@ -134,7 +133,7 @@ class TestACall:
         assert leg.frames
 
 
-async def test_a_chat_reads_the_transcript(studio: Studio, editor: Editor, root: Root) -> None:  # noqa: F811
+async def test_a_chat_reads_the_transcript(studio: Studio, editor: Editor, root: Root) -> None:
     use_fakes(root, FixedModels())
     await studio.record("welcome", WELCOME)
     workflow_id = (await editor.create(recorded()))["id"]
@@ -151,21 +150,27 @@ async def test_a_recording_is_read_once_for_many_calls(studio: Studio, root: Roo
     assert again.samples is first.samples
 
 
-async def test_a_duplicate_gets_recordings_of_its_own(
-    studio: Studio,
-    editor: Editor,
-    root: Root,
-    org: OrgFixture,  # noqa: F811
-) -> None:
-    original, duplicate = (await editor.create())["id"], (await editor.create())["id"]
+async def test_a_duplicate_gets_recordings_of_its_own(studio: Studio, editor: Editor, root: Root) -> None:
+    original = (await editor.create(recorded()))["id"]
     made = await studio.record("welcome", WELCOME, workflow_id=original)
     await studio.record("shared")
+    settings = {
+        "voicemail_detection": {"action": "message", "message_recording_id": "welcome"},
+        "ambient_noise_configuration": {"enabled": True, "recording_id": "shared"},
+    }
+    await editor.put(f"/workflow/{original}", json={"workflow_configurations": settings})
 
-    async with root.db.transaction() as session:
-        copies = await recordings.copy_for_workflow(session, org.id, original, duplicate)
-    assert set(copies) == {"welcome"}
-    assert (await studio.list(workflow_id=duplicate))[0] == list(copies.values())
+    answer = await editor.post(f"/workflow/{original}/duplicate")
+    assert answer.status_code == 200, answer.text
+    duplicate = answer.json()
+
+    ((copied,), _) = await studio.list(workflow_id=duplicate["id"])
+    data = duplicate["workflow_definition"]["nodes"][0]["data"]
+    assert (data["greeting_recording_id"], copied != "welcome") == (copied, True)
+    assert duplicate["workflow_configurations"]["voicemail_detection"]["message_recording_id"] == copied
+    assert duplicate["workflow_configurations"]["ambient_noise_configuration"]["recording_id"] == "shared"
+    assert (await editor.fetch(original))["workflow_definition"]["nodes"][0]["data"] != data
 
     await studio.request("DELETE", "/welcome")
     assert root.storage.path(made["storage_key"]).exists(), "the copy still plays it"
-    assert (await studio.request("GET", f"/{copies['welcome']}/audio")).status_code == 200
+    assert (await studio.request("GET", f"/{copied}/audio")).status_code == 200

@@ -9,7 +9,7 @@ from offhook.workflows import endpoints, folder_endpoints, node_type_endpoints, 
 from offhook.workflows.hooks import Duplication, WorkflowHooks
 from offhook.workflows.lifecycle import ERASE, Erasing
 from offhook.workflows.ports import NoRuns, NoTools, RunCounter, ToolCatalogue
-from offhook.workflows.recorded import WorkflowsWithRecordings
+from offhook.workflows.recorded import WorkflowsWithRecordings, copy_recordings
 
 __all__ = ["Duplication", "WorkflowHooks", "register"]
 
@@ -29,6 +29,7 @@ def register(root: Root) -> None:
     root.provide(ToolCatalogue, NoTools())  # type: ignore[type-abstract]
     root.provide(RecordingUsers, WorkflowsWithRecordings())  # type: ignore[type-abstract]
     root.provide(ReferenceFinder, _References())  # type: ignore[type-abstract]
+    hooks.on_duplicate(copy_recordings)
     root.jobs.add(ERASE, Erasing(root.db, hooks).handle)
     root.api.include_router(template_endpoints.router)
     root.api.include_router(endpoints.workflows)

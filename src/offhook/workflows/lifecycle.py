@@ -10,9 +10,10 @@ from offhook.jobs.queue import enqueue
 from offhook.kit.db import Database
 from offhook.orgs import Caller, audit
 from offhook.workflows import repository, service
-from offhook.workflows.definition import replace_references, without_trigger_paths
+from offhook.workflows.definition import without_trigger_paths
 from offhook.workflows.errors import WorkflowNotFound
 from offhook.workflows.hooks import Duplication, WorkflowHooks
+from offhook.workflows.recorded import rename_in
 from offhook.workflows.tables import Workflow
 
 ERASE: Final = "workflow.erase"
@@ -44,7 +45,7 @@ async def duplicate(session: AsyncSession, hooks: WorkflowHooks, caller: Caller,
     if references:
         written, _ = await repository.latest_versions(session, caller.organization_id, copy.id)
         if written is not None:
-            written.definition = replace_references(written.definition, references)
+            rename_in(written, references)
     await audit(session, caller, "workflow.duplicated", f"workflow:{copy.id}", {"from": workflow_id})
     return copy
 

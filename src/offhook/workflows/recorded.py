@@ -5,9 +5,12 @@ from collections.abc import Mapping
 from sqlalchemy import String, cast, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.recordings import service as recordings
 from offhook.workflows import repository
+from offhook.workflows.definition import replace_references
+from offhook.workflows.hooks import Duplication
 from offhook.workflows.tables import WorkflowVersion
-from offhook.workflows.validation.recordings import renamed
+from offhook.workflows.validation.recordings import with_other_recordings
 
 
 class WorkflowsWithRecordings:
@@ -36,10 +39,15 @@ class WorkflowsWithRecordings:
 
 def rename_in(version: WorkflowVersion, names: Mapping[str, str]) -> bool:
     """Name recordings anew in one version (old names to new ones); whether that changed it."""
-    definition = renamed(version.definition, names, is_definition=True)
-    configurations = renamed(version.configurations, names, is_definition=False)
-    if definition is not None:
-        version.definition = definition
-    if configurations is not None:
-        version.configurations = configurations
-    return definition is not None or configurations is not None
+    definition = replace_references(version.definition, names)
+    configurations = with_other_recordings(version.configurations, names)
+    has_changed = (definition, configurations) != (version.definition, version.configurations)
+    version.definition, version.configurations = definition, configurations
+    return has_changed
+
+
+async def copy_recordings(session: AsyncSession, duplication: Duplication) -> Mapping[str, str]:
+    """A hook of duplication: the recordings that belong to the workflow, as others of the copy."""
+    return await recordings.copy_for_workflow(
+        session, duplication.organization_id, duplication.source_id, duplication.copy_id
+    )

@@ -50,31 +50,11 @@ def check_recordings(found: Collection[Reference], known: Collection[str]) -> It
             yield Issue(place.kind, place.id, place.field, "recording_unknown", message)
 
 
-def renamed(value: dict[str, Any], names: Mapping[str, str], *, is_definition: bool) -> dict[str, Any] | None:
-    """A definition (or the configurations) with recordings named anew; None when it names none of them."""
-    copy = {**value}
-    has_changed = False
-    if is_definition:
-        for part, fields in (("nodes", NODE_FIELDS), ("edges", EDGE_FIELDS)):
-            items = value.get(part)
-            if isinstance(items, list):
-                copy[part] = [_renamed_data(item, [key for _, key in fields], names) for item in items]
-                has_changed = has_changed or copy[part] != items
-        return copy if has_changed else None
+def with_other_recordings(configurations: Mapping[str, Any], new_ids: Mapping[str, str]) -> dict[str, Any]:
+    """The configurations with recordings named anew; ``definition.replace_references`` does the same for a graph."""
+    changed = dict(configurations)
     for part, key in CONFIGURED:
-        values = value.get(part)
-        if isinstance(values, dict):
-            copy[part] = _renamed_keys(values, [key], names)
-            has_changed = has_changed or copy[part] != values
-    return copy if has_changed else None
-
-
-def _renamed_data(item: Any, keys: list[str], names: Mapping[str, str]) -> Any:
-    if not isinstance(item, dict) or not isinstance(item.get("data"), dict):
-        return item
-    return {**item, "data": _renamed_keys(item["data"], keys, names)}
-
-
-def _renamed_keys(values: dict[str, Any], keys: list[str], names: Mapping[str, str]) -> dict[str, Any]:
-    found = {key: values[key] for key in keys if isinstance(values.get(key), str)}
-    return {**values, **{key: names.get(named.strip(), named) for key, named in found.items()}}
+        values = changed.get(part)
+        if isinstance(values, Mapping) and isinstance(values.get(key), str):
+            changed[part] = {**values, key: new_ids.get(values[key].strip(), values[key])}
+    return changed
