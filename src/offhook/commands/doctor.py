@@ -25,6 +25,7 @@ from offhook.kit.db import Database
 from offhook.kit.http_server import PortInUse, listening
 from offhook.kit.migrations import MigrationError
 from offhook.kit.postgres import PostgresError
+from offhook.models import local_servers
 from offhook.settings import Settings
 from offhook.voice.vad_silero import VadModelMissing, model_path
 
@@ -67,7 +68,7 @@ def examine(settings: Settings) -> list[Check]:
     if checks[0].status != "failed" or settings.database_url:
         checks += _database(settings)
     checks += [_voice_activity(), _offline_voice(), _offline_recognition()]
-    checks += [asyncio.run(_language_model(settings)), _web_ui()]
+    checks += [asyncio.run(_language_model(settings)), asyncio.run(_local_models(settings)), _web_ui()]
     return checks
 
 
@@ -198,6 +199,19 @@ async def _language_model(settings: Settings) -> Check:
     if status in {401, 403}:
         return Check(name, "failed", f"{base} refuses the key ({status}): check OFFHOOK_LLM_API_KEY.")
     return Check(name, "ok", f"{settings.llm_model} at {base}")
+
+
+async def _local_models(settings: Settings) -> Check:
+    """Model servers on this machine; nothing is missing when there are none."""
+    name = "local model servers"
+    found = await local_servers.find()
+    if not found:
+        return Check(name, "ok", "none found (Ollama, LM Studio, llama.cpp, vLLM, speaches, Kokoro-FastAPI)")
+    listed = "; ".join(f"{one.title} ({one.kind}) at {one.base_url}: {', '.join(one.models[:3])}" for one in found)
+    may_use = (
+        "" if local_servers.are_allowed(settings) else ". Set OFFHOOK_LOCAL_MODELS=on to let organisations use them"
+    )
+    return Check(name, "ok", listed + may_use)
 
 
 def _web_ui() -> Check:

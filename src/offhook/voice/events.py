@@ -4,6 +4,7 @@ One shape for all: a ``type`` (past tense), ``at_s`` on the run's audio clock (0
 ``data``. Transcript, latency, cost and progress are projections of this list; nothing else is stored of a call.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -14,6 +15,8 @@ class VoiceEvent:
     at_s: float
     data: dict[str, Any] = field(default_factory=dict)
 
+
+Emit = Callable[[str, dict[str, Any]], None]
 
 # type                    data
 CALL_STARTED: Final = "call_started"  # {codec, sample_rate} or {channel: "text"}
@@ -34,7 +37,7 @@ DIGITS_PRESSED: Final = "digits_pressed"  # {digits}
 TURN_TIMED: Final = "turn_timed"  # see TurnTiming.as_dict: the latency record of one turn
 TOOL_CALLED: Final = "tool_called"  # {id, name, arguments}
 TOOL_ANSWERED: Final = "tool_answered"  # {id, name, ok, result?, error?, ms}
-MODEL_FAILED: Final = "model_failed"  # {kind, provider, code, message, retryable}
+MODEL_FAILED: Final = "model_failed"  # {kind, provider, model, code, message, retryable}
 FAILED_OVER: Final = "failed_over"  # {kind, from, to}
 WATCHDOG_ACTED: Final = "watchdog_acted"  # {step: "filler"|"retry"|"apology"|"end", reason, silent_ms}
 CALLER_IDLE: Final = "caller_idle"  # {prompts, idle_s}

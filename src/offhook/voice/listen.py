@@ -3,16 +3,19 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 import numpy as np
 
 from offhook.kit.audio import Codec, Samples
 from offhook.models.ports import CallModels, Expectation, ModelError, ModelRef, SttEvent, SttStream
 from offhook.voice import events
+from offhook.voice.circuit import Circuit
 from offhook.voice.config import CallConfig
+from offhook.voice.errors import AllModelsFailed
 from offhook.voice.llm_chain import Emit
 from offhook.voice.ports import VadEngine
+from offhook.voice.replay import ReplayBuffer
 from offhook.voice.speech_detector import SpeechDetector
 from offhook.voice.turns import Listening, choose
 from offhook.voice.usage import UsageCounter
@@ -54,7 +57,9 @@ class Listener:
         self._emit = emit
         self._owner = owner
         self._loop = asyncio.get_running_loop()
-        self._current = 0
+        self._circuit = Circuit([stt.ref for stt in models.stt], emit)
+        self._replay = ReplayBuffer(codec.sample_rate)
+        self._seconds_by_ref: dict[ModelRef, float] = {}
         self._stream: SttStream | None = None
         self._reader: asyncio.Task[None] | None = None
         self._rules = choose(config, has_endpointing=models.stt[0].has_endpointing)
@@ -75,7 +80,6 @@ class Listener:
         self._unheard_from: float | None = None
         self.unheard = 0
         self.seconds = 0.0
-        self._heard_before: list[tuple[ModelRef, float]] = []
         self.last_audio_at = self._loop.time()
 
     # -- audio in -------------------------------------------------------------------------------------------------
@@ -84,14 +88,21 @@ class Listener:
         samples = self._codec.decode(payload)
         self.last_audio_at = self._loop.time()
         self.seconds += samples.size / self._codec.sample_rate
+        pcm = samples.tobytes()
+        self._replay.push(pcm, is_utterance=self._is_utterance)
         if self._stream is not None:
-            self._stream.push(samples.tobytes())
+            self._stream.push(pcm)
         if self._config.interrupt_min_level_db is not None:
             self._state.level_db = _level_db(samples)
         narrow = samples if self._codec.sample_rate == 8000 else _halved(samples)
         if self.tap is not None:
             self.tap(narrow)
         self._vad.push(narrow)
+
+    @property
+    def _is_utterance(self) -> bool:
+        """The caller speaks, or has spoken and nothing final was recognised yet."""
+        return self._detector.is_speaking or self._unheard_from is not None or bool(self._state.partial)
 
     @property
     def is_speaking(self) -> bool:
@@ -132,24 +143,24 @@ class Listener:
             await stream.close()
 
     async def _recognise(self) -> None:
-        has_retried = False
+        has_retried = has_failed = False
         while True:
             try:
-                self._stream = await self._stts[self._current].open(
+                stream = await self._stts[self._circuit.current].open(
                     sample_rate=self._codec.sample_rate, language=self._language
                 )
-                self._stream.expect(self._expectation)
-                if self._detector.is_speaking:
-                    self._stream.speech_started()
-                async for event in self._stream.events():
+                self._take_up(stream, replay=has_failed)
+                async for event in stream.events():
                     has_retried = False
+                    self._circuit.works()
                     self._heard(event)
                 return
             except ModelError as error:
-                self._report(error)
+                has_failed = True
+                self._circuit.report(error)
                 await self._drop_stream()
                 if not error.retryable or has_retried:
-                    if not self._next_stt():
+                    if not self._next_stt(error):
                         self._owner.recognition_lost()
                         return
                     has_retried = False
@@ -157,20 +168,32 @@ class Listener:
                     has_retried = True
                     await asyncio.sleep(REOPEN_PAUSE_S)
 
-    def _report(self, error: ModelError) -> None:
-        ref = self._stts[self._current].ref
-        data: dict[str, Any] = {"kind": "stt", "provider": ref.provider, "code": error.code, "message": str(error)}
-        self._emit(events.MODEL_FAILED, {**data, "retryable": error.retryable})
+    def _take_up(self, stream: SttStream, *, replay: bool) -> None:
+        """Give a recogniser the call; after another one's failure with what the caller has said since its last final."""
+        stream.expect(self._expectation)
+        if replay and self._is_utterance:
+            self._state.partial = ""
+            stream.speech_started()
+            stream.push(self._replay.audio())
+            if not self._detector.is_speaking:
+                stream.speech_ended()
+        elif self._detector.is_speaking:
+            stream.speech_started()
+        self._stream = stream
 
-    def _next_stt(self) -> bool:
-        if self._current + 1 >= len(self._stts):
+    def _next_stt(self, error: ModelError) -> bool:
+        self._note_seconds()
+        try:
+            self._circuit.fail_over(error)
+        except AllModelsFailed:
             return False
-        self._heard_before.append((self._stts[self._current].ref, self._seconds_of_current()))
-        self._current += 1
-        before, after = self._stts[self._current - 1].ref, self._stts[self._current].ref
-        self._rules = choose(self._config, has_endpointing=self._stts[self._current].has_endpointing)
-        self._emit(events.FAILED_OVER, {"kind": "stt", "from": before.provider, "to": after.provider})
+        self._rules = choose(self._config, has_endpointing=self._stts[self._circuit.current].has_endpointing)
         return True
+
+    def _note_seconds(self) -> None:
+        """What was heard until now was the current recogniser's."""
+        ref, counted = self._circuit.ref, sum(self._seconds_by_ref.values())
+        self._seconds_by_ref[ref] = self._seconds_by_ref.get(ref, 0.0) + self.seconds - counted
 
     def _heard(self, event: SttEvent) -> None:
         text = event.text.strip()
@@ -180,6 +203,8 @@ class Listener:
                 self._emit(events.CALLER_PARTIAL, {"text": f"{self._state.text} {text}".strip()})
         else:
             self._state.partial = ""
+            if text:
+                self._replay.clear()
             self._state.text = f"{self._state.text} {text}".strip()
             self._state.has_endpoint = event.is_endpoint or self._state.has_endpoint
         if text:
@@ -190,12 +215,9 @@ class Listener:
 
     def count_usage(self, usage: UsageCounter) -> None:
         """Each recogniser has the seconds that it listened, also when it failed afterwards."""
-        for ref, seconds in self._heard_before:
+        self._note_seconds()
+        for ref, seconds in self._seconds_by_ref.items():
             usage.stt(ref, seconds)
-        usage.stt(self._stts[self._current].ref, self._seconds_of_current())
-
-    def _seconds_of_current(self) -> float:
-        return self.seconds - sum(seconds for _, seconds in self._heard_before)
 
     # -- turn taking ----------------------------------------------------------------------------------------------
 
@@ -253,6 +275,7 @@ class Listener:
         stopped_at = self._detector.stopped_at or now
         self._state = Listening()
         self._unheard_from = None
+        self._replay.clear()
         self.unheard = 0
         started_at, self._turn_started_at = self._turn_started_at or stopped_at, None
         self._owner.turn_ended(text, started_at, stopped_at)
@@ -261,9 +284,10 @@ class Listener:
         self._unheard_from = None
         self._turn_started_at = None
         self.unheard += 1
-        if self.unheard >= UNHEARD_BEFORE_FAILOVER and self._current + 1 < len(self._stts):
-            self._report(ModelError("stt_silent", "The caller spoke and nothing was recognised.", retryable=True))
-            self._next_stt()
+        if self.unheard >= UNHEARD_BEFORE_FAILOVER and self._circuit.next_one is not None:
+            error = ModelError("stt_silent", "The caller spoke and nothing was recognised.", retryable=True)
+            self._circuit.report(error)
+            self._next_stt(error)
             self._restart()
         self._owner.turn_unheard(self.unheard)
 

@@ -1,18 +1,42 @@
-"""The LLMs of one call as one: time-outs, one retry, then the next model for the rest of the call."""
+"""The LLMs of one call as one: time-outs, a retry where nobody better is left, then the next model."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import replace
-from typing import Any, cast
+from dataclasses import dataclass, replace
+from typing import Any, Final, cast
 
-from offhook.models.ports import Llm, LlmEvent, LlmRequest, LlmUsage, Message, ModelError, TextDelta
+from offhook.models.ports import (
+    Llm,
+    LlmEvent,
+    LlmRequest,
+    LlmUsage,
+    Message,
+    ModelError,
+    ModelRef,
+    TextDelta,
+    ToolCalled,
+)
 from offhook.voice import events
-from offhook.voice.errors import AllModelsFailed
+from offhook.voice.circuit import OFFLINE, Circuit
 from offhook.voice.usage import UsageCounter
 
-Emit = Callable[[str, dict[str, Any]], None]
+Emit = events.Emit
 CONTINUE = "You were cut off after saying: “{said}”. Go on from there without repeating it."
+# With another vendor at hand a silent one is given up sooner: the caller has been waiting since they stopped talking.
+STALL_WITH_NEXT_S: Final = 2.5
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What came of one request to one model."""
+
+    said: str = ""
+    has_called: bool = False
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    is_whole: bool = False
+    is_refused: bool = False
 
 
 class LlmChain:
@@ -20,81 +44,77 @@ class LlmChain:
 
     def __init__(self, llms: Sequence[Llm], *, emit: Emit, usage: UsageCounter, stall_s: float) -> None:
         self._llms = llms
-        self._emit = emit
+        self._circuit = Circuit([llm.ref for llm in llms], emit)
         self._usage = usage
         self._stall_s = stall_s
-        self._current = 0
-        self._has_retried = False
 
     async def stream(self, request: LlmRequest) -> AsyncGenerator[LlmEvent, None]:
         """Yield text and tool calls; raise :class:`AllModelsFailed` when no model is left to ask."""
+        self._circuit.reconsider()
         while True:
-            said: list[str] = []
+            seen = _Seen()
             try:
-                async with aclosing(self._attempt(request, said)) as attempt:
+                async with aclosing(self._attempt(request, seen)) as attempt:
                     async for event in attempt:
                         yield event
             except ModelError as error:
                 self._fail(error)
-                if said:
-                    request = _continued(request, "".join(said))
+                if seen.has_called:  # what it called is being done: another model would call it again
+                    return
+                if seen.said:
+                    request = _continued(request, seen.said)
                     yield TextDelta(" ")
             else:
-                self._has_retried = False
+                self._circuit.works()
                 return
 
-    async def _attempt(self, request: LlmRequest, said: list[str]) -> AsyncGenerator[LlmEvent, None]:
-        llm = self._llms[self._current]
+    async def _attempt(self, request: LlmRequest, seen: _Seen) -> AsyncGenerator[LlmEvent, None]:
+        llm = self._llms[self._circuit.current]
         self._usage.llm_call(llm.ref)
         iterator = llm.stream(request)
-        is_settled = False
+        stall_s = self._stall_s if self._next_vendor() is None else min(self._stall_s, STALL_WITH_NEXT_S)
         try:
             while True:
                 try:
-                    async with asyncio.timeout(self._stall_s):
+                    async with asyncio.timeout(stall_s):
                         event = await anext(iterator)
                 except StopAsyncIteration:
+                    seen.is_whole = True
                     return
                 except TimeoutError:
-                    raise ModelError("llm_stalled", f"No token for {self._stall_s:g} s.", retryable=True) from None
+                    raise ModelError("llm_stalled", f"No token for {stall_s:g} s.", retryable=True) from None
                 if isinstance(event, LlmUsage):
+                    seen.prompt_tokens += event.prompt_tokens
+                    seen.completion_tokens += event.completion_tokens
                     self._usage.llm(llm.ref, event)
-                    is_settled = True
                     continue
                 if isinstance(event, TextDelta):
-                    said.append(event.text)
+                    seen.said += event.text
+                seen.has_called = seen.has_called or isinstance(event, ToolCalled)
                 yield event
         except ModelError:
-            is_settled = is_settled or not said  # a request that was refused costs nothing
+            seen.is_refused = not seen.said  # a request that was refused costs nothing
             raise
         finally:
-            if not is_settled:
-                self._usage.llm_estimate(llm.ref, request, "".join(said))
             if hasattr(iterator, "aclose"):
                 await cast(Any, iterator).aclose()
+            self._settle(llm.ref, request, seen)
+
+    def _settle(self, ref: ModelRef, request: LlmRequest, seen: _Seen) -> None:
+        """Estimate what the vendor did not tell: it charges for an answer that was cut short as well."""
+        if seen.is_refused or seen.completion_tokens or (seen.is_whole and seen.prompt_tokens):
+            return
+        self._usage.llm_estimate(ref, request, seen.said, has_prompt=seen.prompt_tokens > 0)
+
+    def _next_vendor(self) -> ModelRef | None:
+        """Who could take over, the offline rules not counted."""
+        ref = self._circuit.next_one
+        return None if ref is None or ref.provider == OFFLINE else ref
 
     def _fail(self, error: ModelError) -> None:
-        ref = self._llms[self._current].ref
-        self._emit(
-            events.MODEL_FAILED,
-            {
-                "kind": "llm",
-                "provider": ref.provider,
-                "code": error.code,
-                "message": str(error),
-                "retryable": error.retryable,
-            },
-        )
-        has_next = self._current + 1 < len(self._llms)
-        if error.retryable and not self._has_retried and not (has_next and error.code == "llm_stalled"):
-            self._has_retried = True
-            return
-        if not has_next:
-            raise AllModelsFailed("llm", error) from error
-        self._current += 1
-        self._has_retried = False
-        to = self._llms[self._current].ref
-        self._emit(events.FAILED_OVER, {"kind": "llm", "from": ref.provider, "to": to.provider})
+        self._circuit.report(error)
+        if not self._circuit.should_retry(error, even_slow=True):
+            self._circuit.fail_over(error)
 
     async def ask(self, request: LlmRequest) -> str:
         """The whole text of an answer that nobody listens to (variable extraction)."""

@@ -87,6 +87,12 @@ class Playback:
         sentence.queued += len(payload)
         self._wake()
 
+    def shorten(self, sentence: Sentence, total: int) -> None:
+        """Drop what lies behind ``total`` bytes of a sentence, as far as it has not been sent."""
+        keep = max(total // self._frame * self._frame - sentence.sent, 0)
+        sentence.queued -= max(len(sentence.buffer) - keep, 0)
+        del sentence.buffer[keep:]
+
     def complete(self, sentence: Sentence) -> None:
         sentence.is_complete = True
         self._wake()

@@ -9,9 +9,8 @@ import numpy as np
 
 from offhook.kit.audio import Codec, Samples
 from offhook.models.ports import ModelError, Tts
-from offhook.voice import events
+from offhook.voice.circuit import OFFLINE, Circuit
 from offhook.voice.dictionary import NO_WORDS, Dictionary
-from offhook.voice.errors import AllModelsFailed
 from offhook.voice.llm_chain import Emit
 from offhook.voice.playback import Playback, Sentence
 from offhook.voice.ports import Sound
@@ -20,6 +19,9 @@ from offhook.voice.usage import UsageCounter
 # A vendor answers in 0.1 to 0.4 s; past this the caller would hear a hole.
 FIRST_BYTE_S: Final = 1.5
 GAP_S: Final = 1.5
+# Unhurried English speech, for a voice that has not finished a sentence yet.
+CHARS_PER_S: Final = 14
+MIN_LEARNED_CHARS: Final = 12
 TONE_HZ: Final = (440.0, 350.0)
 TONE_S: Final = 0.35
 
@@ -97,9 +99,9 @@ class Speaker:
         self._playback = playback
         self._codec = codec
         self._ttss = ttss
-        self._emit = emit
         self._usage = usage
-        self._current = 0
+        self._circuit = Circuit([tts.ref for tts in ttss], emit)
+        self._bytes_per_char: dict[int, float] = {}
         self._dictionary = dictionary
         self.canned = CannedSpeech(ttss[0], codec)
 
@@ -108,22 +110,51 @@ class Speaker:
     ) -> None:
         """Synthesise one stretch into the playback queue; returns when all of it is queued, not played.
 
-        What is queued is appended to ``into`` at once: two entries when a voice died half-way and the next began anew.
+        What is queued is appended to ``into`` at once. A voice that dies half-way leaves an entry with the words that it
+        got out, and the next voice says the rest.
         """
-        while True:
-            sentence = self._playback.begin(text, on_start)
+        if self._circuit.ref.provider == OFFLINE:
+            self._circuit.reconsider()
+        rest, begins = text, on_start
+        while rest:
+            sentence = self._playback.begin(rest, begins)
             into.append(sentence)
             try:
                 await self._synthesise(sentence, on_byte)
             except ModelError as error:
-                self._fail(error)
+                said = self._cut(sentence)
+                self._circuit.report(error)
+                if said or not self._circuit.should_retry(error, even_slow=False):
+                    self._circuit.fail_over(error)
+                rest, begins = rest[len(said) :].lstrip(), _nothing if said else begins
             else:
+                self._learn(sentence)
+                self._circuit.works()
                 return
             finally:
                 self._playback.complete(sentence)
 
+    def _learn(self, sentence: Sentence) -> None:
+        """How long this voice takes for a character, from a sentence that it spoke to the end."""
+        if sentence.queued and len(sentence.text) >= MIN_LEARNED_CHARS:
+            self._bytes_per_char[self._circuit.current] = sentence.queued / len(sentence.text)
+
+    def _cut(self, sentence: Sentence) -> str:
+        """Shorten a sentence whose voice died to the whole words that it got out, and return these.
+
+        Voices do not say where their words are: the place is reckoned by how long this voice takes for a character.
+        """
+        text = sentence.text
+        usual = self._playback.bytes_per_s / CHARS_PER_S
+        per_char = self._bytes_per_char.get(self._circuit.current, usual)
+        reached = min(len(text), int(sentence.queued / per_char))
+        end = len(text) if reached == len(text) else max(text.rfind(" ", 0, reached + 1), 0)
+        self._playback.shorten(sentence, int(end * per_char))
+        sentence.text = text[:end]
+        return sentence.text
+
     async def _synthesise(self, sentence: Sentence, on_byte: Callable[[], None]) -> None:
-        tts = self._ttss[self._current]
+        tts = self._ttss[self._circuit.current]
         self._usage.tts(tts.ref, sentence.text)
         resampler = Resampler(tts.sample_rate, self._codec.sample_rate)
         chunks = tts.speak(self._dictionary.pronounced(sentence.text))
@@ -145,16 +176,6 @@ class Speaker:
         finally:
             await _close(chunks)
 
-    def _fail(self, error: ModelError) -> None:
-        ref = self._ttss[self._current].ref
-        data: dict[str, Any] = {"kind": "tts", "provider": ref.provider, "code": error.code, "message": str(error)}
-        self._emit(events.MODEL_FAILED, {**data, "retryable": error.retryable})
-        if self._current + 1 >= len(self._ttss):
-            raise AllModelsFailed("tts", error) from error
-        self._current += 1
-        to = self._ttss[self._current].ref
-        self._emit(events.FAILED_OVER, {"kind": "tts", "from": ref.provider, "to": to.provider})
-
     def play(self, sound: Sound, on_start: Callable[[], None]) -> Sentence:
         """Queue a recording; it is played, interrupted and counted like a sentence of its transcript."""
         sentence = self._playback.begin(sound.transcript, on_start)
@@ -169,6 +190,10 @@ class Speaker:
         self._playback.push(sentence, audio if audio is not None else attention_tone(self._codec))
         self._playback.complete(sentence)
         return sentence
+
+
+def _nothing() -> None:
+    """The rest of a sentence begins without being announced again."""
 
 
 async def _close(chunks: AsyncIterator[bytes]) -> None:

@@ -26,10 +26,12 @@ class UsageCounter:
         counts = self._counts[ref]
         counts["prompt_tokens"] += usage.prompt_tokens
         counts["completion_tokens"] += usage.completion_tokens
+        if usage.cached_tokens:
+            counts["cached_tokens"] += usage.cached_tokens
 
-    def llm_estimate(self, ref: ModelRef, request: LlmRequest, said: str) -> None:
+    def llm_estimate(self, ref: ModelRef, request: LlmRequest, said: str, *, has_prompt: bool = False) -> None:
         """For an answer that was cut off before the vendor said what it used, and that it charges all the same."""
-        prompt = sum(len(message.content) for message in request.messages)
+        prompt = 0 if has_prompt else sum(len(message.content) for message in request.messages)
         self.llm(ref, LlmUsage(-(-prompt // CHARACTERS_PER_TOKEN), -(-len(said) // CHARACTERS_PER_TOKEN)))
         self._counts[ref]["estimated"] += 1
 

@@ -1,0 +1,104 @@
+"""Which of a call's models of one kind is asked: the next one when one fails, and who may be tried again."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, Final
+
+from offhook.models.ports import ModelError, ModelRef
+from offhook.voice import events
+from offhook.voice.errors import AllModelsFailed
+from offhook.voice.events import Emit
+
+# A vendor's trouble seldom passes sooner, and each attempt costs the caller a wait.
+RETRY_AFTER_S: Final = 20.0
+# The offline models take over for want of anything else: a vendor that stumbled is asked once more before them.
+OFFLINE: Final = "builtin"
+# What is wrong with this request and not with the vendor.
+_OF_THE_REQUEST: Final = frozenset({"llm_content_filtered", "llm_malformed_tool_call"})
+
+
+class Circuit:
+    """The models of one kind in one call, by index, best first.
+
+    A model that failed is not asked again in this call unless its failure was ``retryable``: then after
+    ``RETRY_AFTER_S``, or as long as its vendor asked for, doubled each time it fails again.
+    """
+
+    def __init__(self, refs: Sequence[ModelRef], emit: Emit) -> None:
+        self._refs = refs
+        self._emit = emit
+        self._loop = asyncio.get_running_loop()
+        self._closed_until: dict[int, float] = {}
+        self._failures: dict[int, int] = {}
+        self._has_retried = False
+        self.current = 0
+
+    @property
+    def ref(self) -> ModelRef:
+        return self._refs[self.current]
+
+    @property
+    def next_one(self) -> ModelRef | None:
+        """Who would take over now."""
+        index = self._best()
+        return None if index is None else self._refs[index]
+
+    def should_retry(self, error: ModelError, *, even_slow: bool) -> bool:
+        """Whether the current model is asked once more first: it may work, and only the offline ones are behind it.
+
+        ``even_slow``: also when it was too slow and there is nobody behind it at all.
+        """
+        behind = self.next_one
+        if not error.retryable or self._has_retried or not (behind is None or behind.provider == OFFLINE):
+            return False
+        if error.code.endswith(("_stalled", "_timeout")) and not (even_slow and behind is None):
+            return False
+        self._has_retried = True
+        return True
+
+    def report(self, error: ModelError) -> None:
+        """Say what happened; the model stays the current one."""
+        data: dict[str, Any] = {"kind": self.ref.kind, "provider": self.ref.provider, "model": self.ref.model}
+        told = {"code": error.code, "message": str(error), "retryable": error.retryable}
+        self._emit(events.MODEL_FAILED, {**data, **told})
+
+    def fail_over(self, error: ModelError) -> None:
+        """Close the current model and go to the next one. AllModelsFailed when there is none."""
+        self._has_retried = False
+        failed, now = self.current, self._loop.time()
+        count = self._failures[failed] = self._failures.get(failed, 0) + 1
+        wait_s = RETRY_AFTER_S * 2 ** (count - 1)
+        if error.code in _OF_THE_REQUEST:
+            wait_s = 0.001
+        elif not error.retryable:
+            wait_s = float("inf")
+        self._closed_until[failed] = now + max(wait_s, error.retry_after_s or 0.0)
+        index = self._best()
+        if index is None:
+            raise AllModelsFailed(self.ref.kind, error) from error
+        before, self.current = self.ref, index
+        self._moved(before)
+
+    def reconsider(self) -> None:
+        """Go back to a better model whose time has come."""
+        index = self._best()
+        if index is not None and index < self.current:
+            before, self.current = self.ref, index
+            self._moved(before)
+
+    def works(self) -> None:
+        """The current model has answered."""
+        self._has_retried = False
+        if self._failures.pop(self.current, None) is not None:
+            self._closed_until.pop(self.current, None)
+
+    def _best(self) -> int | None:
+        now = self._loop.time()
+        open_ones = (i for i in range(len(self._refs)) if i != self.current and self._closed_until.get(i, 0.0) <= now)
+        return next(open_ones, None)
+
+    def _moved(self, before: ModelRef) -> None:
+        data = {"kind": before.kind, "from": before.provider, "to": self.ref.provider}
+        if before.provider == self.ref.provider:
+            data |= {"from": f"{before.provider}/{before.model}", "to": f"{self.ref.provider}/{self.ref.model}"}
+        self._emit(events.FAILED_OVER, data)

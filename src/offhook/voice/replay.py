@@ -1,0 +1,32 @@
+"""The caller's audio that no recogniser has answered yet, for the one that takes over in the middle of an utterance."""
+
+from collections import deque
+from typing import Final
+
+# A recogniser that hears a word from its middle on gets it wrong.
+PREROLL_S: Final = 0.6
+LONGEST_S: Final = 30.0
+
+
+class ReplayBuffer:
+    """PCM16 at ``sample_rate``. While nobody speaks only the last ``PREROLL_S`` are kept."""
+
+    def __init__(self, sample_rate: int) -> None:
+        self._bytes_per_s = sample_rate * 2
+        self._parts: deque[bytes] = deque()
+        self._size = 0
+
+    def push(self, pcm: bytes, *, is_utterance: bool) -> None:
+        self._parts.append(pcm)
+        self._size += len(pcm)
+        limit = (LONGEST_S if is_utterance else PREROLL_S) * self._bytes_per_s
+        while self._size - len(self._parts[0]) >= limit:
+            self._size -= len(self._parts.popleft())
+
+    def clear(self) -> None:
+        """What was said so far has been understood."""
+        self._parts.clear()
+        self._size = 0
+
+    def audio(self) -> bytes:
+        return b"".join(self._parts)

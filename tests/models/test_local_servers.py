@@ -1,0 +1,75 @@
+"""Model servers on this machine: found by their ports, told apart by their models, allowed where that is safe."""
+
+import pytest
+
+from offhook.kit.egress import AddressRefused, EgressClient
+from offhook.lab.openai_server import Answer, serve_openai
+from offhook.models.local_servers import KNOWN, LocalServer, are_allowed, find, kind_of, policy
+from offhook.models.vendors import Kind
+from offhook.settings import Settings
+
+
+def port_of(base_url: str) -> int:
+    return int(base_url.rpartition(":")[2].partition("/")[0])
+
+
+async def test_who_answers_is_found_with_what_its_models_are_for() -> None:
+    models = ("qwen3-8b", "Systran/faster-whisper-small", "hexgrad/Kokoro-82M")
+    async with serve_openai([Answer("Hi.")], models=models) as server, serve_openai([], models=("llama3.2",)) as ollama:
+        speaches = LocalServer("speaches", port_of(server.base_url), ("stt", "tts"))
+        found = await find([LocalServer("Ollama", port_of(ollama.base_url), ("llm",)), speaches])
+    assert [(one.title, one.kind, one.models) for one in found] == [
+        ("Ollama", "llm", ("llama3.2",)),
+        ("speaches", "stt", ("Systran/faster-whisper-small",)),
+        ("speaches", "tts", ("hexgrad/Kokoro-82M",)),
+    ]
+    assert found[0].base_url == ollama.base_url
+
+
+async def test_nobody_there_and_somebody_else_there() -> None:
+    async with serve_openai([], api_key="secret") as other:
+        assert (
+            await find([LocalServer("None", 1, ("llm",)), LocalServer("Other", port_of(other.base_url), ("llm",))])
+            == []
+        )
+
+
+@pytest.mark.parametrize(
+    ("model", "kind"), [("llama3.2", "llm"), ("whisper-1", "stt"), ("kokoro", "tts"), ("piper-de", "tts")]
+)
+def test_what_a_model_is_for(model: str, kind: Kind) -> None:
+    assert kind_of(model) == kind
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_allowed"),
+    [
+        ({}, True),
+        ({"host": "::1"}, True),
+        ({"host": "localhost"}, True),
+        ({"host": "0.0.0.0"}, False),
+        ({"host": "offhook.internal"}, False),
+        ({"public_url": "https://calls.example.com"}, False),
+        ({"public_url": "https://calls.example.com", "local_models": "on"}, True),
+        ({"local_models": "off"}, False),
+    ],
+)
+def test_only_where_nobody_else_reaches_offhook(settings: dict[str, str], is_allowed: bool) -> None:
+    assert are_allowed(Settings(**settings)) is is_allowed
+
+
+async def test_the_known_ports_of_loopback_and_nothing_else() -> None:
+    egress = EgressClient(policy(Settings()))
+    for server in KNOWN:
+        await egress.check_url(f"http://127.0.0.1:{server.port}/v1")
+        await egress.check_url(f"http://localhost:{server.port}/v1")
+    for refused in (
+        "http://127.0.0.1:8480/",
+        "http://127.0.0.1:5432/",
+        "http://10.0.0.1:11434/",
+        "http://169.254.169.254/",
+    ):
+        with pytest.raises(AddressRefused):
+            await egress.check_url(refused)
+    with pytest.raises(AddressRefused):
+        await EgressClient(policy(Settings(local_models="off"))).check_url("http://127.0.0.1:11434/v1")
