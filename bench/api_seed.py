@@ -58,7 +58,7 @@ FROM (
     CASE WHEN n % 7 = 0 THEN 'no_answer' WHEN n % 11 = 0 THEN 'busy' ELSE 'completed' END AS status,
     CASE WHEN n % 7 = 0 THEN 'no_answer' WHEN n % 11 = 0 THEN 'busy' WHEN n % 13 = 0 THEN 'voicemail'
       ELSE 'answered' END AS outcome,
-    '+1415' || lpad((n * 7919 % 10000000)::text, 7, '0') AS phone,
+    '+1415' || lpad((n::bigint * 7919 % 10000000)::text, 7, '0') AS phone,
     CASE WHEN n % 7 = 0 THEN NULL ELSE round((random() * 300)::numeric, 3) END AS duration,
     now() - make_interval(days => $4::int) * (1 - n::float8 / $1::int) AS created
   FROM (

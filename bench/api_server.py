@@ -42,6 +42,7 @@ async def main(settings: Settings, url: str, others: int, statements: Path | Non
     with listening(settings.host, 0) as bound:
         facts = {
             "url": f"http://127.0.0.1:{bound.getsockname()[1]}",
+            "pid": os.getpid(),
             "database_url": url,
             "key": key.key,
             "superuser": token,
