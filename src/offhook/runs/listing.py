@@ -81,6 +81,8 @@ async def page_of_runs(
     if workflow_id is not None:
         conditions.append(Run.workflow_id == workflow_id)
     total = (await session.execute(select(func.count()).select_from(Run).where(*conditions))).scalar_one()
+    if total <= query.page.offset:
+        return [], total
     rows = await session.execute(page_of(COLUMNS, conditions, order, limit=query.page.limit, offset=query.page.offset))
     return rows.all(), total
 

@@ -83,6 +83,8 @@ async def page(
     order = parse_sort(sort_by, sort_order, SORTS, default="created_at", tie_break=Run.id)
     mine = conditions(organization_id, query)
     total = (await session.execute(select(func.count()).select_from(Run).where(*mine))).scalar_one()
+    if total <= offset:
+        return [], total
     rows = (await session.execute(page_of(COLUMNS, mine, order, limit=limit, offset=offset))).all()
     names = await workflows.names_of(session, organization_id, {row.workflow_id for row in rows})
     return [_item(row, names) for row in rows], total
