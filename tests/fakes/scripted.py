@@ -43,6 +43,11 @@ def takes(*tools: str) -> Reply:
     return Reply("", tuple((tool, {}) for tool in tools))
 
 
+def calls(tool: str, **arguments: Any) -> Reply:
+    """One tool call with its arguments and no words."""
+    return Reply("", ((tool, arguments),))
+
+
 @dataclass(eq=False)
 class ScriptedLlm:
     """Implements Llm: each request takes the next reply; past the end it repeats ``afterwards``.

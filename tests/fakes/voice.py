@@ -10,7 +10,7 @@ import numpy as np
 from offhook.kit.audio import MULAW_8K, Codec
 from offhook.models.ports import ToolSpec
 from offhook.voice.events import VoiceEvent
-from offhook.voice.ports import OnWindow, Sound, Tool, ToolError
+from offhook.voice.ports import SILENT, Announcement, OnWindow, Sound, Tool, ToolError
 
 RECORDED_S = 2.0
 RECORDED_HZ = 600
@@ -143,6 +143,9 @@ class ScriptedTool:
     has_side_effects: bool = False
     timeout_s: float = 5.0
     fails_with: str | None = None
+    holds_floor: bool = False
+    announcement: Announcement = SILENT
+    remark: Announcement = SILENT
     calls: list[dict[str, Any]] = field(default_factory=list)
     finished: int = 0
 
@@ -165,5 +168,7 @@ class Tools:
     def __init__(self, *tools: Tool) -> None:
         self._tools = {tool.spec.name: tool for tool in tools}
 
-    def for_node(self, tool_uuids: Sequence[str]) -> Sequence[Tool]:
+    def for_node(
+        self, tool_uuids: Sequence[str], mcp_filters: Mapping[str, Sequence[str]] | None = None
+    ) -> Sequence[Tool]:
         return [self._tools[name] for name in tool_uuids if name in self._tools]

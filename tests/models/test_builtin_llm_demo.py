@@ -6,7 +6,7 @@ import pytest
 
 from offhook.models.ports import CallModels, LlmRequest, Message, ToolCalled
 from offhook.models.providers.builtin.llm import BuiltinLlm
-from offhook.runs.tools import ToolRegistry
+from offhook.runs.tools import CallTools
 from offhook.voice.config import CallConfig
 from offhook.voice.line import Agent
 from offhook.voice.prompts import edge_tools, hint_for
@@ -26,7 +26,7 @@ def talk(slug: str, said: list[str]) -> tuple[list[str], dict[str, Any], bool]:
     """The agent's messages, what was gathered and whether the agent ended the conversation."""
 
     async def conversation() -> tuple[list[str], dict[str, Any], bool]:
-        agent = Agent(graph_of(slug), CallConfig(), ToolRegistry(), {})
+        agent = Agent(graph_of(slug), CallConfig(), CallTools(), {})
         models = CallModels((BuiltinLlm(),), (ScriptedTts(),), (ScriptedStt(Hearing()),))
         session = TextSession(agent=agent, models=models, sink=KeptEvents())
         messages = await session.start()

@@ -265,7 +265,7 @@ async def test_a_call_ends_rightly_through_an_outage_of_the_database(
 ) -> None:
     faulty = FaultyDatabase(database_url)
     root.db, whole = faulty, root.db
-    live = LiveRuns(root, writer=EventWriter(faulty), streams=RunStreams(faulty), tools=ToolRegistry())
+    live = LiveRuns(root, writer=EventWriter(faulty), streams=RunStreams(faulty), tools=ToolRegistry(root))
     call, _ = await connect(live, run)
     talking = asyncio.create_task(call.run())
     await asyncio.sleep(0.1)

@@ -160,11 +160,12 @@ class Chats:
         graph, snapshot = parse_graph(version.definition), chat_turns.snapshot(held.state)
         if graph.start_id is None or (snapshot is not None and snapshot["node_id"] not in graph.nodes):
             raise WorkflowChanged
+        context = call_context(run, version)
         agent = Agent(
             graph=graph,
             config=CallConfig.from_configurations(version.configurations),
-            toolbox=self._root.get(ToolRegistry),
-            context=call_context(run, version),
+            toolbox=await self._root.get(ToolRegistry).for_run(run, graph, context),
+            context=context,
             sounds=CallSounds(self._root.get(Library), run.organization_id),
         )
         source = self._root.get(ModelSource)  # type: ignore[type-abstract]

@@ -39,7 +39,7 @@ class _RunCounts:
 
 def register(root: Root) -> None:
     """Add the routes, the sweeper job and the services of live calls to the process."""
-    writer, streams, tools = EventWriter(root.db), RunStreams(root.db), ToolRegistry()
+    writer, streams, tools = EventWriter(root.db), RunStreams(root.db), ToolRegistry(root)
     live = LiveRuns(root, writer=writer, streams=streams, tools=tools)
     lease_s = root.settings.run_lease_s
     sweeper = Sweeper(

@@ -20,6 +20,7 @@ from offhook.runs.errors import ProcessIsFull, RunNotConnectable
 from offhook.runs.events import RunFinished, RunStarted
 from offhook.runs.finishing import Ending
 from offhook.runs.outage import DATABASE_ERRORS, through_outage
+from offhook.runs.pre_call import PRE_CALL_FETCHED, PreCallFetch
 from offhook.runs.recording import Recordings, WavRecorder
 from offhook.runs.sounds import CallSounds
 from offhook.runs.streams import RunStreams
@@ -97,6 +98,7 @@ class LiveRuns:
         self._writer = writer
         self._streams = streams
         self._tools = tools
+        self._pre_call = PreCallFetch(root)
         self._recordings = Recordings()
         self._calls: dict[int, LiveCall] = {}
         self._ringing: set[int] = set()
@@ -148,11 +150,13 @@ class LiveRuns:
     async def rings_here(self, run_id: int) -> None:
         """A telephone inside this process rings for this run: lease it, so that it does not outlive the process."""
         self._ringing.add(run_id)
+        self._pre_call.begin(run_id)
         await self._lease_ringing([run_id])
         self._keep_beating()
 
     def rings_no_more(self, run_id: int) -> None:
         self._ringing.discard(run_id)
+        self._pre_call.forget(run_id)
 
     def _keep_beating(self) -> None:
         if self._heart is None or self._heart.done():
@@ -177,11 +181,16 @@ class LiveRuns:
     async def _build(self, run: Run, version: VersionToRun, leg: CallLeg, sink: RunEvents) -> LiveCall:
         vad = await self._voice_activity()
         configurations = call_configurations(run, version)
+        graph, context = parse_graph(version.definition), call_context(run, version)
+        fetched = await self._pre_call.result(run, graph.nodes.get(graph.start_id or ""))
+        context.update(fetched.variables)
+        if fetched.event is not None:
+            sink.emit(VoiceEvent(PRE_CALL_FETCHED, 0.0, fetched.event))
         agent = Agent(
-            graph=parse_graph(version.definition),
+            graph=graph,
             config=CallConfig.from_configurations(configurations),
-            toolbox=self._tools,
-            context=call_context(run, version),
+            toolbox=await self._tools.for_run(run, graph, context),
+            context=context,
             sounds=CallSounds(self._root.get(Library), run.organization_id),
         )
         source = self._root.get(ModelSource)  # type: ignore[type-abstract]

@@ -1,84 +1,149 @@
-"""The tools that agents may call. Tools of one's own come from the tools domain; here is what the demo agents use."""
+"""The tools that an agent may call in one conversation: those of its organisation, and the built-in one of the demos."""
 
-import asyncio
-import zlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.models.ports import ToolSpec
-from offhook.voice.ports import Tool, ToolError
+from offhook.root import Root
+from offhook.runs.call_tools import (
+    CalculatorTool,
+    EndCallTool,
+    HttpTool,
+    McpFunction,
+    ToolText,
+    TransferDesk,
+    TransferTool,
+)
+from offhook.runs.demo_tool import DEMO_ORDER_STATUS, DemoOrderStatus
+from offhook.runs.tables import Run
+from offhook.tools import ToolBench
+from offhook.tools import service as tools
+from offhook.tools.definitions import (
+    CalculatorDefinition,
+    EndCallDefinition,
+    HttpApiDefinition,
+    McpDefinition,
+    ToolDefinition,
+    TransferCallDefinition,
+    read_definition,
+)
+from offhook.voice.ports import Tool
+from offhook.workflows.graph import MAX_TOOL_NAME, Graph
 from offhook.workflows.ports import ToolFacts
+from offhook.workflows.validation.references import custom_tool_name
 
-DEMO_ORDER_STATUS: Final = "demo_order_status"
-_STAGES: Final = (
-    ("processing", "is being packed and leaves our warehouse tomorrow", 3),
-    ("shipped", "has left our warehouse", 2),
-    ("out_for_delivery", "is on the van and arrives today before six", 0),
-    ("delivered", "was delivered yesterday and left at the front door", -1),
-    ("delayed", "is held up at the carrier, who expects two more days", 4),
-)
-_ITEMS: Final = (
-    "a coffee grinder",
-    "two desk lamps",
-    "a pair of running shoes",
-    "a garden hose",
-    "a mechanical keyboard",
-)
+__all__ = ["DEMO_ORDER_STATUS", "CallTools", "DemoOrderStatus", "ToolRegistry"]
+
+_BUILT_IN: Final[dict[str, Tool]] = {DEMO_ORDER_STATUS: DemoOrderStatus()}
 
 
-@dataclass(frozen=True, slots=True)
-class DemoOrderStatus:
-    """An order system that always finds something: one order number always gets the same answer."""
+class CallTools:
+    """Implements ``voice.ports.Toolbox`` for one conversation. ``mcp`` holds the functions of MCP tools by their name."""
 
-    examples: tuple[str, ...] = ("where is my order", "track my order", "order status", "has my parcel been shipped")
-    has_side_effects: bool = False
-    timeout_s: float = 5.0
+    def __init__(self, single: Mapping[str, Tool] | None = None, mcp: Mapping[str, Mapping[str, Tool]] | None = None):
+        self._single = {**_BUILT_IN, **(single or {})}
+        self._mcp = mcp or {}
 
-    @property
-    def spec(self) -> ToolSpec:
-        return ToolSpec(
-            "demo_order_status",
-            "Look up where an order is. Ask for the order number first; it has four to ten digits.",
-            {
-                "type": "object",
-                "properties": {"order_number": {"type": "string", "description": "The digits of the order number"}},
-                "required": ["order_number"],
-            },
-        )
-
-    async def call(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        digits = "".join(char for char in str(arguments.get("order_number") or "") if char.isdigit())
-        if not 4 <= len(digits) <= 10:
-            raise ToolError("An order number has four to ten digits. Ask the caller to say it again, digit by digit.")
-        seed = zlib.crc32(digits.encode())
-        # As slow as a shop's own system usually is.
-        await asyncio.sleep(0.35 + seed % 500 / 1000)
-        if digits.startswith("0000"):
-            raise ToolError(f"There is no order {digits}.")
-        status, sentence, days = _STAGES[seed % len(_STAGES)]
-        return {
-            "order_number": digits,
-            "status": status,
-            "item": _ITEMS[seed // 7 % len(_ITEMS)],
-            "days_until_delivery": days,
-            "summary": f"Order {digits} {sentence}.",
-        }
+    def for_node(
+        self, tool_uuids: Sequence[str], mcp_filters: Mapping[str, Sequence[str]] | None = None
+    ) -> Sequence[Tool]:
+        found: dict[str, Tool] = {}
+        for uuid in dict.fromkeys(tool_uuids):
+            if uuid in self._single:
+                offered = [self._single[uuid]]
+            else:
+                wanted = (mcp_filters or {}).get(uuid)
+                functions = self._mcp.get(uuid, {})
+                offered = [tool for name, tool in functions.items() if not isinstance(wanted, list) or name in wanted]
+            for tool in offered:
+                # two functions of one name would be refused by vendors; the first one wins, as validation warns
+                found.setdefault(tool.spec.name, tool)
+        return list(found.values())
 
 
 class ToolRegistry:
-    """Implements ``voice.ports.Toolbox`` and ``workflows.ports.ToolCatalogue``: tools by their id."""
+    """Makes the toolbox of each conversation; implements ``workflows.ports.ToolCatalogue``."""
 
-    def __init__(self, tools: Iterable[tuple[str, Tool]] = ()) -> None:
-        self._tools: dict[str, Tool] = {DEMO_ORDER_STATUS: DemoOrderStatus(), **dict(tools)}
+    def __init__(self, root: Root) -> None:
+        self._root = root
 
-    def for_node(self, tool_uuids: Sequence[str]) -> Sequence[Tool]:
-        return [self._tools[tool_id] for tool_id in dict.fromkeys(tool_uuids) if tool_id in self._tools]
+    async def for_run(self, run: Run, graph: Graph, context: Mapping[str, Any]) -> CallTools:
+        """The tools that this graph names. ``context`` is the live one, which grows with what is learned."""
+        uuids = {uuid for node in graph.nodes.values() for uuid in node.tool_uuids} - _BUILT_IN.keys()
+        if not uuids:
+            return CallTools()
+        async with self._root.db.transaction() as session:
+            rows = await tools.active_tools(session, run.organization_id, uuids)
+        single: dict[str, Tool] = {}
+        mcp: dict[str, dict[str, Tool]] = {}
+        for row in rows:
+            uuid, definition = str(row.tool_uuid), read_definition(row.definition)
+            text = ToolText(function_name(row.name), row.description or "")
+            if isinstance(definition, McpDefinition):
+                mcp[uuid] = self._functions(run.organization_id, text.name, definition)
+            else:
+                single[uuid] = self._tool(run, text, definition, context)
+        return CallTools(single, mcp)
+
+    def _tool(self, run: Run, text: ToolText, definition: ToolDefinition, context: Mapping[str, Any]) -> Tool:
+        if isinstance(definition, HttpApiDefinition):
+            return HttpTool(run.organization_id, text, definition.config, self._root.get(ToolBench), context)
+        if isinstance(definition, EndCallDefinition):
+            return EndCallTool(text, definition.config)
+        if isinstance(definition, TransferCallDefinition):
+            return TransferTool(
+                run.organization_id, run.id, text, definition.config, self._root.services.get(TransferDesk)
+            )
+        assert isinstance(definition, CalculatorDefinition)
+        return CalculatorTool(text)
+
+    def _functions(self, organization_id: int, prefix: str, definition: McpDefinition) -> dict[str, Tool]:
+        config, found = definition.config, dict[str, Tool]()
+        for entry in config.discovered_tools:
+            name = str(entry.get("name") or "")
+            if not name or (config.tools_filter and name not in config.tools_filter):
+                continue
+            parameters = entry.get("parameters")
+            found[name] = McpFunction(
+                organization_id,
+                ToolText(function_name(f"{prefix}_{name}"), str(entry.get("description") or "")),
+                config,
+                name,
+                parameters if isinstance(parameters, dict) else {"type": "object", "properties": {}},
+                self._root.get(ToolBench),
+            )
+        return found
 
     async def facts(
         self, session: AsyncSession, organization_id: int, tool_uuids: Collection[str]
     ) -> Mapping[str, ToolFacts]:
-        found = {tool_id: self._tools[tool_id] for tool_id in tool_uuids if tool_id in self._tools}
-        return {tool_id: ToolFacts(tool.spec.name, timeout_s=tool.timeout_s) for tool_id, tool in found.items()}
+        found = {
+            uuid: ToolFacts(tool.spec.name, timeout_s=tool.timeout_s)
+            for uuid, tool in _BUILT_IN.items()
+            if uuid in tool_uuids
+        }
+        for row in await tools.active_tools(session, organization_id, tool_uuids):
+            definition = read_definition(row.definition)
+            found[str(row.tool_uuid)] = ToolFacts(
+                row.name,
+                timeout_s=_timeout_s(definition),
+                is_transfer=isinstance(definition, TransferCallDefinition),
+                ends_call=isinstance(definition, EndCallDefinition),
+            )
+        return found
+
+
+def _timeout_s(definition: ToolDefinition) -> float:
+    if isinstance(definition, HttpApiDefinition):
+        return definition.config.timeout_ms / 1000
+    if isinstance(definition, TransferCallDefinition):
+        return float(definition.config.timeout)
+    return float(definition.config.timeout_secs or 30) if isinstance(definition, McpDefinition) else 2.0
+
+
+def function_name(name: str) -> str:
+    """What models call a tool: letters, digits and ``_``, at most 64 characters, beginning with a letter."""
+    plain = custom_tool_name(name).strip("_")[:MAX_TOOL_NAME]
+    return plain if re.match(r"[a-z]", plain) else f"tool_{plain}"[:MAX_TOOL_NAME].rstrip("_")

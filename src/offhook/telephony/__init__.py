@@ -6,6 +6,7 @@ from offhook.kit.data_folder import DataFolder
 from offhook.models.ports import ModelSource, Tts
 from offhook.root import Root
 from offhook.runs import LiveRuns
+from offhook.runs.call_tools import TransferDesk
 from offhook.telephony.endpoints import public, telephony
 from offhook.telephony.events import CallEnded
 from offhook.telephony.gate import MediaGate, SandboxBook, SandboxExchange
@@ -13,9 +14,11 @@ from offhook.telephony.outbound import CallOrder, Outbound, PlacedCall
 from offhook.telephony.ports import Carriers, CarrierSpec
 from offhook.telephony.providers import twilio
 from offhook.telephony.providers.sandbox.network import SandboxNetwork
+from offhook.telephony.providers.sandbox.transfers import SandboxTransfers
 from offhook.telephony.providers.sandbox.voice import TtsVoice
 from offhook.telephony.providers.sandbox.wire import SandboxWire
 from offhook.telephony.service import SANDBOX, CallReports
+from offhook.telephony.transfer import Transfers
 
 __all__ = ["CallEnded", "CallOrder", "CallReports", "Carriers", "MediaGate", "Outbound", "PlacedCall", "register"]
 
@@ -41,8 +44,10 @@ def register(root: Root) -> None:
 
     exchange = SandboxExchange(root.db, gate, reports, root.get(LiveRuns), server)
     network = SandboxNetwork(exchange, TtsVoice(caller_tts), SandboxBook(root.db))
-    carriers.add(CarrierSpec(SANDBOX, dialer=network, finder=network, wire=SandboxWire))
+    transfers = SandboxTransfers()
+    carriers.add(CarrierSpec(SANDBOX, dialer=network, finder=network, wire=SandboxWire, transferrer=transfers))
     root.on_work.append(exchange.go_remote)
+    root.provide(TransferDesk, Transfers(root.db, carriers))  # type: ignore[type-abstract]  # found by its port
     root.provide(CallReports, reports)
     root.provide(Carriers, carriers)
     root.provide(MediaGate, gate)

@@ -65,6 +65,25 @@ class CallFinder(Protocol):
         ...
 
 
+class Transferrer(Protocol):
+    """Hands a caller over to another telephone: rings it while the caller waits with us, then connects the two."""
+
+    async def ring(self, account: CarrierAccount, call_id: str, to_number: str, timeout_s: float) -> str:
+        """Call ``to_number`` (E.164) for the caller of ``call_id``; the carrier's id of that call once it was answered.
+
+        Raises CarrierFailed with the code ``busy``, ``no_answer`` or another one. Cancelling it ends the ringing.
+        """
+        ...
+
+    async def connect(self, account: CarrierAccount, call_id: str, destination_id: str) -> None:
+        """Put the caller through to the answered call; our media of ``call_id`` ends. Raises CarrierFailed."""
+        ...
+
+    async def release(self, account: CarrierAccount, destination_id: str) -> None:
+        """End the answered call, because the caller is gone; one that is over already is no error."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Webhook:
     """A carrier's request as it came: the public URL, lower-case header names, the raw body."""
@@ -187,6 +206,7 @@ class CarrierSpec:
     statuses: StatusParser | None = None
     finder: CallFinder | None = None
     wire: Callable[[], MediaWire] | None = None
+    transferrer: Transferrer | None = None
 
 
 class Carriers:

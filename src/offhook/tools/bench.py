@@ -7,7 +7,7 @@ from typing import Any
 
 from offhook.kit.crypto import Keyring
 from offhook.kit.db import Database
-from offhook.kit.egress import EgressClient
+from offhook.kit.egress import EgressAnswer, EgressClient, EgressError
 from offhook.orgs import Caller, audit
 from offhook.tools import http_api, mcp, service
 from offhook.tools.calculator import calculate
@@ -68,6 +68,32 @@ class ToolBench:
         """Call a tool of an MCP server for an agent; CallFailed with a sentence for the model."""
         secret = await self.credential_headers(organization_id, config.credential_uuid)
         return await mcp.call(self._egress, config, secret, name, arguments)
+
+    async def send(
+        self,
+        organization_id: int,
+        method: str,
+        url: str,
+        *,
+        credential_uuid: str | None,
+        headers: Mapping[str, str],
+        content: bytes | None,
+        timeout_s: float,
+        max_bytes: int,
+    ) -> EgressAnswer:
+        """One request with a credential, for the platform itself. CallFailed; its ``retryable`` says what may pass."""
+        secret = await self.credential_headers(organization_id, credential_uuid)
+        try:
+            return await self._egress.request(
+                method,
+                url,
+                headers={**headers, **secret},
+                content=content,
+                timeout_s=timeout_s,
+                max_bytes=max_bytes,
+            )
+        except EgressError as error:
+            raise CallFailed(error.message, retryable=error.retryable) from error
 
     async def with_catalogue(self, caller: Caller, definition: ToolDefinition) -> ToolDefinition:
         """An MCP definition with what its server offers now, if the server answers; any other one as it is."""

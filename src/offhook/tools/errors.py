@@ -65,3 +65,7 @@ class CredentialUnreadable(Conflict):
 
 class CallFailed(Exception):
     """A tool could not do its work; the sentence is for the model."""
+
+    def __init__(self, message: str, *, retryable: bool = False) -> None:
+        super().__init__(message)
+        self.retryable = retryable

@@ -65,7 +65,9 @@ class _Values:
 
     @property
     def merged(self) -> dict[str, Any]:
-        return {**self.context, **self.arguments}
+        # a name with its prefix means the call's value, even where an argument has the same name
+        flat = {"initial_context": self.context, "gathered_context": self.context}
+        return {**flat, **self.context, **self.arguments}
 
     def text(self, template: str) -> str:
         self._note(template)

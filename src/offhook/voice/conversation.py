@@ -12,7 +12,7 @@ from offhook.voice.errors import EmptyTurn
 from offhook.voice.extract import Extractor
 from offhook.voice.line import Agent
 from offhook.voice.llm_chain import Emit, LlmChain
-from offhook.voice.ports import Sound, Tool
+from offhook.voice.ports import Announcement, CallOver, Sound, Tool
 from offhook.voice.prompts import edge_tools, expectation_for, hint_for, system_message
 from offhook.voice.tool_calls import ToolRunner
 from offhook.workflows.graph import Edge, Node
@@ -42,12 +42,17 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class ToolStarted:
+    """``holds_floor``: the caller cannot interrupt until the next step."""
+
     name: str
+    holds_floor: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The graph came to an end node: hang up when everything was played."""
+    """The graph came to an end node, or a tool ended the call: hang up when everything was played."""
+
+    reason: str = "agent_ended"
 
 
 Step = Speech | Moved | ToolStarted | Ended
@@ -113,7 +118,13 @@ class Conversation:
     def gathered(self) -> dict[str, Any]:
         """What the run keeps: extracted variables flat and under their own key, and the nodes that were visited."""
         values = self._extractor.values
-        return {**values, "extracted_variables": dict(values), "nodes_visited": list(self.nodes_visited)}
+        said = self.over.gathered if self.over is not None else {}
+        return {**values, **said, "extracted_variables": dict(values), "nodes_visited": list(self.nodes_visited)}
+
+    @property
+    def over(self) -> CallOver | None:
+        """What a tool ended the conversation with."""
+        return self._tools.over
 
     # -- one turn -------------------------------------------------------------------------------------------------
 
@@ -121,6 +132,8 @@ class Conversation:
         """Answer the caller. ``heard`` is None when nobody spoke (the first turn); ``edge`` was chosen by keys."""
         self.history = self._compactor.compacted(self.history + await self._tools.settle())
         self._spoken_entries = []
+        if self.over is not None:  # the caller interrupted the goodbye: the conversation goes on
+            self._tools.over, self.is_over = None, False
         if heard:
             self.history.append(Message("user", heard))
         if edge is not None:
@@ -133,6 +146,10 @@ class Conversation:
             async with aclosing(self._at_node(calls)) as steps:
                 async for step in steps:
                     yield step
+            if self.over is not None:
+                self.is_over = True
+                yield Ended(self.over.reason)
+                return
             if calls:
                 continue
             if at.kind == "endCall":
@@ -242,7 +259,11 @@ class Conversation:
 
     def _node_tools(self) -> Sequence[Tool]:
         uuids = self.node.data.get("tool_uuids")
-        return self._toolbox.for_node([str(item) for item in uuids] if isinstance(uuids, list) else [])
+        filters = self.node.data.get("mcp_tool_filters")
+        return self._toolbox.for_node(
+            [str(item) for item in uuids] if isinstance(uuids, list) else [],
+            filters if isinstance(filters, Mapping) else None,
+        )
 
     # -- edges and tools ------------------------------------------------------------------------------------------
 
@@ -257,9 +278,33 @@ class Conversation:
             elif (tool := by_name.get(call.name)) is None:
                 self._tools.answer(call, {"error": f"There is no function {call.name!r} here."})
             else:
-                yield ToolStarted(call.name)
-                await self._tools.run(call, tool)
+                async with aclosing(self._run_tool(call, tool)) as steps:
+                    async for step in steps:
+                        yield step
         self.history += self._tools.take_answers()
+
+    async def _run_tool(self, call: ToolCall, tool: Tool) -> AsyncGenerator[Step, None]:
+        said = await self._announce(tool.announcement)
+        if said is not None:
+            yield said
+        yield ToolStarted(call.name, tool.holds_floor)
+        if await self._tools.run(call, tool):
+            said = await self._announce(tool.remark)
+            if said is not None:
+                yield said
+
+    async def _announce(self, what: Announcement) -> Speech | None:
+        """Said beside a call, in the message that made the call: vendors want its answer right behind it."""
+        speech = await self.fixed(what.text, what.recording, otherwise="nothing")
+        if speech is None or not speech.text:
+            return speech
+        at = max(index for index, message in enumerate(self.history) if message.tool_calls)
+        message = self.history[at]
+        text = f"{message.content} {speech.text}".strip()
+        self.history[at] = Message("assistant", text, message.tool_calls, message.tool_call_id)
+        if at not in self._spoken_entries:
+            self._spoken_entries.append(at)
+        return speech
 
     async def _take(self, edge: Edge, *, by: str) -> AsyncGenerator[Step, None]:
         self._extractor.leave(self.node, self._compactor.whole(self.history))
@@ -299,6 +344,7 @@ class Conversation:
     async def finish(self, timeout_s: float = 5.0) -> None:
         """Extract what the last node asks for and wait for extractions and side effects that are under way."""
         self._compactor.cancel()
+        await self._tools.end_with_call()
         self.history += await self._tools.settle()
         if any(message.role == "user" for message in self.history):
             self._extractor.leave(self.node, self._compactor.whole(self.history))

@@ -54,6 +54,7 @@ class Floor:
         self._resuming: asyncio.TimerHandle | None = None
         self.owes_since: float | None = None
         self.is_tool_running = False
+        self._is_tool_holding = False
         self.tags: list[str] = []
 
     # -- state ----------------------------------------------------------------------------------------------------
@@ -66,7 +67,7 @@ class Floor:
     @property
     def is_held(self) -> bool:
         """The agent is audible and may not be interrupted here."""
-        return self._playback.is_audible and not self._conversation.node.allow_interrupt
+        return self._is_tool_holding or (self._playback.is_audible and not self._conversation.node.allow_interrupt)
 
     # -- turns ----------------------------------------------------------------------------------------------------
 
@@ -82,7 +83,9 @@ class Floor:
 
     def answer(self, heard: str | None, timing: TurnTiming, edge: Edge | None = None) -> None:
         """Answer what was heard; what the agent was still saying or thinking is over."""
-        if not self.is_closing and not self.is_mute:
+        if self._is_tool_holding and not self.is_closing:
+            self._held += [heard] if heard else []
+        elif not self.is_closing and not self.is_mute:
             self.interrupt()
             self._start(partial(self._answer, heard, timing, edge))
 
@@ -114,7 +117,7 @@ class Floor:
             self.tags.append(f"{failure.kind}_failed")
             self.close(self._phrases.apology, "error")
         finally:
-            self.is_tool_running = False
+            self.is_tool_running = self._is_tool_holding = False
 
     async def stop(self) -> None:
         if self._resuming is not None:
@@ -128,10 +131,10 @@ class Floor:
 
     async def _answer(self, heard: str | None, timing: TurnTiming, edge: Edge | None) -> None:
         utterance = self._begin(timing)
-        is_over = False
+        end_reason: str | None = None
         try:
             try:
-                is_over = await self._converse(utterance, heard, edge)
+                end_reason = await self._converse(utterance, heard, edge)
             except EmptyTurn:
                 self._empty_turns += 1
                 if self._empty_turns >= MAX_EMPTY_TURNS:
@@ -146,16 +149,16 @@ class Floor:
         finally:
             await utterance.cancel()
         self._commit(utterance, interrupted=False)
-        if is_over:
-            self._on_end("agent_ended")
+        if end_reason is not None:
+            self._on_end(end_reason)
 
-    async def _converse(self, utterance: Utterance, heard: str | None, edge: Edge | None) -> bool:
-        """Let the graph answer into the utterance; True when it came to its end."""
-        is_over = False
+    async def _converse(self, utterance: Utterance, heard: str | None, edge: Edge | None) -> str | None:
+        """Let the graph answer into the utterance; why the call is over when it came to its end."""
+        end_reason: str | None = None
         async with aclosing(self._conversation.respond(heard, edge=edge)) as steps:
             async for step in steps:
                 await utterance.check()
-                self.is_tool_running = False
+                self.is_tool_running = self._is_tool_holding = False
                 if isinstance(step, Speech):
                     if step.is_fixed:
                         utterance.add_fixed(step.text, step.sound)
@@ -166,12 +169,12 @@ class Floor:
                 if isinstance(step, Moved):
                     self._on_move(self._conversation.expectation())
                 elif isinstance(step, ToolStarted):
-                    self.is_tool_running = True
+                    self.is_tool_running, self._is_tool_holding = True, step.holds_floor
                 elif isinstance(step, Ended):
-                    is_over = True
-        self.is_tool_running = False
+                    end_reason = step.reason
+        self.is_tool_running = self._is_tool_holding = False
         self._empty_turns = 0
-        return is_over
+        return end_reason
 
     async def _remark(self, phrase: str) -> None:
         utterance = self._begin(TurnTiming())

@@ -3,9 +3,9 @@
 All methods that are called per 20 ms frame are plain functions: they never block and never await.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from offhook.kit.audio import Codec, Samples
 from offhook.models.ports import ToolSpec
@@ -73,8 +73,44 @@ class RunSink(Protocol):
     def emit(self, event: VoiceEvent) -> None: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Announcement:
+    """What the agent says when it calls a tool: a text that may hold variables, a recording's id, or nothing."""
+
+    text: str | None = None
+    recording: str | None = None
+
+
+SILENT: Final = Announcement()
+
+
+@dataclass(frozen=True, slots=True)
+class CallOver:
+    """What a tool returns to end the conversation once everything that was said has been played.
+
+    ``result`` goes to the model should the caller interrupt the goodbye. ``handover`` takes the place of hanging up (the
+    caller is connected to somebody else); it raises HandoverFailed, and then the call is hung up after all. ``abandon``
+    is called instead when the call ended for another reason first.
+    """
+
+    result: Any
+    reason: str = "agent_ended"
+    outcome: str | None = None
+    tags: tuple[str, ...] = ()
+    gathered: Mapping[str, Any] = field(default_factory=dict)
+    handover: Callable[[], Awaitable[None]] | None = None
+    abandon: Callable[[], Awaitable[None]] | None = None
+
+
+class HandoverFailed(Exception):
+    """The caller could not be connected to the destination that had answered."""
+
+
 class Tool(Protocol):
-    """A function that an agent may call. ``has_side_effects``: never cancelled by barge-in, never run twice."""
+    """A function that an agent may call. ``has_side_effects``: never cancelled by barge-in, never run twice.
+
+    ``holds_floor``: the caller cannot interrupt while it runs, and it ends when the call does (a transfer that rings).
+    """
 
     @property
     def spec(self) -> ToolSpec: ...
@@ -85,8 +121,21 @@ class Tool(Protocol):
     @property
     def timeout_s(self) -> float: ...
 
+    @property
+    def holds_floor(self) -> bool: ...
+
+    @property
+    def announcement(self) -> Announcement:
+        """Said before the call."""
+        ...
+
+    @property
+    def remark(self) -> Announcement:
+        """Said after a call that succeeded, before the model goes on."""
+        ...
+
     async def call(self, arguments: Mapping[str, Any]) -> Any:
-        """Return plain JSON; raise ToolError with a sentence that the model may read."""
+        """Return plain JSON, or a CallOver; raise ToolError with a sentence that the model may read."""
         ...
 
 
@@ -95,9 +144,11 @@ class ToolError(Exception):
 
 
 class Toolbox(Protocol):
-    """Finds the tools of a node (``data.tool_uuids``)."""
+    """Finds the tools of a node (``data.tool_uuids``). ``mcp_filters``: of which MCP tool only these functions."""
 
-    def for_node(self, tool_uuids: Sequence[str]) -> Sequence[Tool]: ...
+    def for_node(
+        self, tool_uuids: Sequence[str], mcp_filters: Mapping[str, Sequence[str]] | None = None
+    ) -> Sequence[Tool]: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Any
 from offhook.models.ports import Message, ToolCall
 from offhook.voice import events
 from offhook.voice.llm_chain import Emit
-from offhook.voice.ports import Tool, ToolError
+from offhook.voice.ports import CallOver, Tool, ToolError
 
 CANCELLED = {"error": "The caller interrupted before this finished."}
 
@@ -21,6 +21,8 @@ class ToolRunner:
         self._open: dict[str, ToolCall] = {}
         self._answers: dict[str, Any] = {}
         self._running: dict[str, asyncio.Task[Any]] = {}
+        self._ends_with_call: set[str] = set()
+        self.over: CallOver | None = None
 
     def expect(self, calls: Sequence[ToolCall]) -> None:
         """These calls stand in the history and need answers."""
@@ -30,19 +32,21 @@ class ToolRunner:
     def answer(self, call: ToolCall, result: Mapping[str, Any]) -> None:
         self._answers[call.id] = result
 
-    async def run(self, call: ToolCall, tool: Tool) -> None:
-        """Call a tool; a barge-in that cancels us leaves a tool with side effects running."""
+    async def run(self, call: ToolCall, tool: Tool) -> bool:
+        """Call a tool; whether it succeeded. A barge-in that cancels us leaves a tool with side effects running."""
         task = asyncio.create_task(self._call(call, tool))
         self._running[call.id] = task
+        if tool.holds_floor:
+            self._ends_with_call.add(call.id)
         try:
-            await (asyncio.shield(task) if tool.has_side_effects else task)
+            return await (asyncio.shield(task) if tool.has_side_effects else task)
         finally:
             if task.done():
                 self._running.pop(call.id, None)
             elif not tool.has_side_effects:
                 task.cancel()
 
-    async def _call(self, call: ToolCall, tool: Tool) -> None:
+    async def _call(self, call: ToolCall, tool: Tool) -> bool:
         loop = asyncio.get_running_loop()
         started = loop.time()
         self._emit(events.TOOL_CALLED, {"id": call.id, "name": call.name, "arguments": call.arguments})
@@ -50,6 +54,8 @@ class ToolRunner:
         try:
             async with asyncio.timeout(tool.timeout_s):
                 result = await tool.call(call.arguments)
+            if isinstance(result, CallOver):
+                self.over, result = result, result.result
             outcome = {"ok": True, "result": result}
             self._answers[call.id] = result
         except TimeoutError:
@@ -63,6 +69,15 @@ class ToolRunner:
             self._answers[call.id] = {"error": outcome["error"]}
         took = round((loop.time() - started) * 1000)
         self._emit(events.TOOL_ANSWERED, {"id": call.id, "name": call.name, "ms": took, **outcome})
+        return bool(outcome["ok"])
+
+    async def end_with_call(self) -> None:
+        """The call is over: what only made sense within it stops."""
+        tasks = [task for call_id, task in self._running.items() if call_id in self._ends_with_call]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
 
     async def settle(self) -> list[Message]:
         """Wait for side effects that outlived their turn, then answer every call that is still open."""
