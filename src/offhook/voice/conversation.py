@@ -14,6 +14,7 @@ from offhook.voice.line import Agent
 from offhook.voice.llm_chain import Emit, LlmChain
 from offhook.voice.ports import Announcement, CallOver, Sound, Tool
 from offhook.voice.prompts import edge_tools, expectation_for, hint_for, system_message
+from offhook.voice.sentences import common_prefix
 from offhook.voice.tool_calls import ToolRunner
 from offhook.workflows.graph import Edge, Node
 from offhook.workflows.template import render, variables
@@ -327,7 +328,7 @@ class Conversation:
         left = heard
         for index in self._spoken_entries:
             message = self.history[index]
-            kept = message.content if left.startswith(message.content) else _common_prefix(message.content, left)
+            kept = message.content if left.startswith(message.content) else common_prefix(message.content, left)
             left = left[len(kept) :].lstrip()
             self.history[index] = Message("assistant", kept, message.tool_calls, message.tool_call_id)
         self.history = [
@@ -389,14 +390,3 @@ class Conversation:
 def _string(values: Mapping[str, Any], key: str) -> str | None:
     value = values.get(key)
     return value if isinstance(value, str) and value.strip() else None
-
-
-def _common_prefix(text: str, heard: str) -> str:
-    """The part of ``text`` that ``heard`` begins with, by words: the splitter may have changed white space."""
-    words, heard_words = text.split(), heard.split()
-    count = 0
-    for word, other in zip(words, heard_words, strict=False):
-        if word != other:
-            break
-        count += 1
-    return " ".join(words[:count])

@@ -47,3 +47,14 @@ class SentenceSplitter:
             space = self._text.rfind(" ", 0, MAX_LENGTH)
             return space + 1 if space > 0 else MAX_LENGTH
         return None
+
+
+def common_prefix(text: str, heard: str) -> str:
+    """The part of ``text`` that ``heard`` begins with, by words: the splitter may have changed white space."""
+    words, heard_words = text.split(), heard.split()
+    count = 0
+    for word, other in zip(words, heard_words, strict=False):
+        if word != other:
+            break
+        count += 1
+    return " ".join(words[:count])
