@@ -3,8 +3,10 @@
 import asyncio
 import heapq
 import selectors
+import time
 from collections.abc import Coroutine
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -14,9 +16,15 @@ class _NeverWaits(selectors.DefaultSelector):
     """Instead of sleeping until the next timer, moves the loop's clock to it."""
 
     loop: "VirtualTimeLoop"
+    # how long what was sent may take to arrive, in real seconds: 0 where there are no sockets
+    arrives_within: float = 0
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         ready = super().select(0)
+        if not ready and self.arrives_within and timeout != 0:
+            # not select(arrives_within): its resolution is a millisecond
+            time.sleep(self.arrives_within)
+            ready = super().select(0)
         if ready:
             return ready
         if timeout is None:
@@ -30,8 +38,9 @@ class _NeverWaits(selectors.DefaultSelector):
 class VirtualTimeLoop(asyncio.SelectorEventLoop):
     """``time()`` starts at 1000.0 and jumps from timer to timer: a minute of conversation takes milliseconds."""
 
-    def __init__(self) -> None:
+    def __init__(self, arrives_within: float = 0) -> None:
         selector = _NeverWaits()
+        selector.arrives_within = arrives_within
         self._virtual = 1000.0
         super().__init__(selector)
         selector.loop = self
@@ -50,9 +59,12 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         self._virtual = max(self._virtual, target[0]) if target else self._virtual + seconds
 
 
-def run_virtual(main: Coroutine[Any, Any, T], *, limit_s: float = 3600.0) -> T:
-    """Run to the end on virtual time; TimeoutError when it takes longer than ``limit_s`` virtual seconds."""
-    with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
+def run_virtual(main: Coroutine[Any, Any, T], *, limit_s: float = 3600.0, has_sockets: bool = False) -> T:
+    """Run to the end on virtual time; TimeoutError when it takes longer than ``limit_s`` virtual seconds.
+
+    ``has_sockets``: both ends of real sockets on loopback are in this loop; time waits for what is on its way.
+    """
+    with asyncio.Runner(loop_factory=partial(VirtualTimeLoop, 0.0001 if has_sockets else 0)) as runner:
 
         async def bounded() -> T:
             async with asyncio.timeout(limit_s):

@@ -1,10 +1,10 @@
-"""Telephone audio: G.711 mu-law and PCM16 as numpy look-ups; a frame is 20 ms.
+"""Telephone audio: G.711 mu-law and PCM16 as numpy look-ups, resampling as a stream; a frame is 20 ms.
 
 The mu-law tables follow ITU-T G.711; one 20 ms frame costs about 1.3 µs each way.
 """
 
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Any, Final, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,3 +98,23 @@ class Pcm16:
 
 MULAW_8K: Final = Mulaw()
 PCM16_16K: Final = Pcm16()
+
+
+class Resampler:
+    """PCM16 chunks of any even size at one rate to int16 samples at another; a no-op when they are equal."""
+
+    def __init__(self, source_rate: int, target_rate: int) -> None:
+        self._stream: Any = None
+        self._odd = b""
+        if source_rate != target_rate:
+            import soxr  # noqa: PLC0415 - not needed by lines and vendors of the same rate
+
+            self._stream = soxr.ResampleStream(source_rate, target_rate, 1, dtype="int16", quality="MQ")
+
+    def push(self, pcm: bytes, *, is_last: bool = False) -> Samples:
+        data = self._odd + pcm
+        self._odd = data[len(data) & ~1 :]
+        samples = np.frombuffer(data[: len(data) & ~1], "<i2")
+        if self._stream is None:
+            return samples
+        return cast(Samples, self._stream.resample_chunk(samples, last=is_last))

@@ -13,6 +13,12 @@ FOLDERS: Final = (
     "openai_compatible",
     "anthropic",
     "google",
+    "elevenlabs",
+    "cartesia",
+    "deepgram",
+    "rime",
+    "assemblyai",
+    "speechmatics",
 )
 
 

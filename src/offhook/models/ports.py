@@ -6,7 +6,7 @@ vendor raises :class:`ModelError` and nothing else (cancellation excepted).
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 
 class ModelError(Exception):
@@ -153,6 +153,15 @@ class Tts(Protocol):
 
     def speak(self, text: str) -> AsyncIterator[bytes]:
         """Yield PCM16 of one sentence in chunks of any even size; closing the iterator cancels the synthesis."""
+        ...
+
+
+@runtime_checkable
+class LineTts(Tts, Protocol):
+    """A Tts that can speak at a line's own rate."""
+
+    def for_line(self, sample_rate: int) -> Tts:
+        """The same voice at this rate (or the nearest it has); the same object for the same rate."""
         ...
 
 

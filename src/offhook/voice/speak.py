@@ -2,13 +2,13 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
-from typing import Any, ClassVar, Final, cast
+from typing import Any, ClassVar, Final
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from offhook.kit.audio import Codec, Samples
-from offhook.models.ports import ModelError, Tts
+from offhook.kit.audio import Codec, Resampler, Samples
+from offhook.models.ports import LineTts, ModelError, Tts
 from offhook.voice.circuit import OFFLINE, Circuit
 from offhook.voice.dictionary import NO_WORDS, Dictionary
 from offhook.voice.llm_chain import Emit
@@ -24,26 +24,6 @@ CHARS_PER_S: Final = 14
 MIN_LEARNED_CHARS: Final = 12
 TONE_HZ: Final = (440.0, 350.0)
 TONE_S: Final = 0.35
-
-
-class Resampler:
-    """PCM16 chunks of any even size at one rate to int16 samples at another; a no-op when they are equal."""
-
-    def __init__(self, source_rate: int, target_rate: int) -> None:
-        self._stream: Any = None
-        self._odd = b""
-        if source_rate != target_rate:
-            import soxr  # noqa: PLC0415 - not needed by calls whose voices have the line's rate
-
-            self._stream = soxr.ResampleStream(source_rate, target_rate, 1, dtype="int16", quality="MQ")
-
-    def push(self, pcm: bytes, *, is_last: bool = False) -> Samples:
-        data = self._odd + pcm
-        self._odd = data[len(data) & ~1 :]
-        samples = np.frombuffer(data[: len(data) & ~1], "<i2")
-        if self._stream is None:
-            return samples
-        return cast(Samples, self._stream.resample_chunk(samples, last=is_last))
 
 
 def attention_tone(codec: Codec) -> bytes:
@@ -98,12 +78,12 @@ class Speaker:
     ) -> None:
         self._playback = playback
         self._codec = codec
-        self._ttss = ttss
+        self._ttss = [_at_rate(tts, codec.sample_rate) for tts in ttss]
         self._usage = usage
         self._circuit = Circuit([tts.ref for tts in ttss], emit)
         self._bytes_per_char: dict[int, float] = {}
         self._dictionary = dictionary
-        self.canned = CannedSpeech(ttss[0], codec)
+        self.canned = CannedSpeech(self._ttss[0], codec)
 
     async def say(
         self, text: str, into: list[Sentence], *, on_byte: Callable[[], None], on_start: Callable[[], None]
@@ -194,6 +174,11 @@ class Speaker:
 
 def _nothing() -> None:
     """The rest of a sentence begins without being announced again."""
+
+
+def _at_rate(tts: Tts, sample_rate: int) -> Tts:
+    """The voice at the line's own rate where the vendor has that, so that nothing is resampled."""
+    return tts.for_line(sample_rate) if isinstance(tts, LineTts) else tts
 
 
 async def _close(chunks: AsyncIterator[bytes]) -> None:

@@ -119,6 +119,10 @@ class EgressClient:
         except TimeoutError:
             raise EgressTimeout(f"The name {target.host!r} could not be looked up in time.") from None
 
+    async def addresses(self, host: str, port: int) -> list[str]:
+        """The permitted addresses of a host, for those who open the socket themselves; raises the same errors."""
+        return await self._guard.addresses(host, port)
+
     def read_url(self, url: str) -> Target:
         """Check an address without looking its name up (for saving a form); raises UrlInvalid, AddressRefused."""
         return self._guard.policy.read(url)

@@ -1,9 +1,10 @@
-"""OpenAI's chat completions: OpenAI itself, Groq, and every server that speaks the format."""
+"""OpenAI's chat completions, voices and recognition: OpenAI itself, Groq, and every server that speaks the formats."""
 
 from functools import partial
 
 from offhook.models.providers.openai_compatible.endpoints import close_endpoints
 from offhook.models.providers.openai_compatible.llm import OpenAiCompatibleLlm
+from offhook.models.providers.openai_compatible.speech import speech_vendors
 from offhook.models.vendors import AnyVendor, Choice, ModelInfo, Vendor, VendorParts
 
 GROQ_URL = "https://api.groq.com/openai/v1"
@@ -47,4 +48,5 @@ def vendors(parts: VendorParts) -> tuple[AnyVendor, ...]:
             build=partial(build, default_url=GROQ_URL),
             check=partial(check, default_url=GROQ_URL),
         ),
+        *speech_vendors(parts),
     )

@@ -1,0 +1,137 @@
+"""A spoken language of tones: every word has its pitch, so that audio can be read back into words, also over a telephone."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from offhook.kit.audio import Samples
+
+WORD_S: Final = 0.16
+GAP_S: Final = 0.04
+LOWEST_HZ: Final = 300
+STEP_HZ: Final = 25
+# All below 3.4 kHz: the telephone's band.
+MOST_WORDS: Final = 124
+AMPLITUDE: Final = 8000
+LOUD: Final = 400
+BLOCK_S: Final = 0.01
+# Quiet for this long ends a word; the gap between two is longer.
+QUIET_BLOCKS: Final = 2
+# Below this share of its energy around one pitch, a sound is no word of ours.
+PURE: Final = 0.5
+_WORD: Final = re.compile(r"[\w']+")
+
+
+class Lexicon:
+    """Words and their pitches; new words get the next free pitch. Two processes agree on ``words`` given to both."""
+
+    def __init__(self, words: Iterable[str] = ()) -> None:
+        self._words: list[str] = []
+        for word in words:
+            self.pitch(word)
+
+    def pitch(self, word: str) -> float:
+        """Hz of a word; ValueError when there are no pitches left."""
+        if word not in self._words:
+            if len(self._words) >= MOST_WORDS:
+                raise ValueError(f"the lexicon is full at {MOST_WORDS} words")
+            self._words.append(word)
+        return LOWEST_HZ + STEP_HZ * self._words.index(word)
+
+    def word(self, hz: float) -> str | None:
+        index = round((hz - LOWEST_HZ) / STEP_HZ)
+        return self._words[index] if 0 <= index < len(self._words) else None
+
+
+LEXICON: Final = Lexicon()
+
+
+def words_of(text: str) -> list[str]:
+    return _WORD.findall(text.lower())
+
+
+def speak(text: str, rate: int, lexicon: Lexicon = LEXICON) -> Samples:
+    """The text as int16 samples: 160 ms a word and 40 ms between words."""
+    ramp = np.minimum(1.0, np.arange(int(WORD_S * rate)) / (0.005 * rate))
+    shape = ramp * ramp[::-1] * AMPLITUDE
+    t = np.arange(int(WORD_S * rate)) / rate
+    gap = np.zeros(int(GAP_S * rate))
+    parts = [part for word in words_of(text) for part in (np.sin(2 * np.pi * lexicon.pitch(word) * t) * shape, gap)]
+    return np.concatenate(parts).astype(np.int16) if parts else np.zeros(0, np.int16)
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """``text`` None: a sound that is no word of the lexicon. Times are seconds since the first sample."""
+
+    text: str | None
+    start_s: float
+    end_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """The caller has been quiet for the ear's ``pause_s``."""
+
+    at_s: float
+
+
+class Ear:
+    """Samples in, words and pauses out."""
+
+    def __init__(self, rate: int, *, pause_s: float = 0.4, lexicon: Lexicon = LEXICON) -> None:
+        self._rate = rate
+        self._lexicon = lexicon
+        self._block = int(BLOCK_S * rate)
+        self._pause_blocks = round(pause_s / BLOCK_S)
+        self._pending = np.zeros(0, np.int16)
+        self._sound: list[Samples] = []
+        self._blocks = 0
+        self._quiet = self._pause_blocks
+        self.is_in_word = False
+
+    @property
+    def heard_s(self) -> float:
+        """Length of the audio so far."""
+        return self._blocks * BLOCK_S + self._pending.size / self._rate
+
+    def push(self, samples: Samples) -> Iterator[Word | Pause]:
+        self._pending = np.concatenate((self._pending, samples))
+        while self._pending.size >= self._block:
+            block, self._pending = self._pending[: self._block], self._pending[self._block :]
+            self._blocks += 1
+            yield from self._take(block)
+
+    def _take(self, block: Samples) -> Iterator[Word | Pause]:
+        is_loud = float(np.sqrt(np.mean(block.astype(np.float64) ** 2))) > LOUD
+        if is_loud:
+            self._quiet = 0
+            self.is_in_word = True
+            self._sound.append(block)
+            return
+        self._quiet += 1
+        if self.is_in_word and self._quiet >= QUIET_BLOCKS:
+            self.is_in_word = False
+            yield self._word()
+        if self._quiet == self._pause_blocks:
+            yield Pause(self._blocks * BLOCK_S)
+
+    def _word(self) -> Word:
+        sound, self._sound = np.concatenate(self._sound).astype(np.float64), []
+        end_s = (self._blocks - self._quiet) * BLOCK_S
+        start_s = end_s - sound.size / self._rate
+        spectrum = np.abs(np.fft.rfft(sound * np.hanning(sound.size), n=8192)) ** 2
+        hz = float(np.argmax(spectrum)) * self._rate / 8192
+        around = spectrum[int((hz - 40) * 8192 / self._rate) : int((hz + 40) * 8192 / self._rate) + 1].sum()
+        is_word = around / max(float(spectrum.sum()), 1.0) > PURE
+        return Word(self._lexicon.word(hz) if is_word else None, start_s, end_s)
+
+
+def read(samples: Samples, rate: int, lexicon: Lexicon = LEXICON) -> list[str]:
+    """The words of a whole recording; what is no word is ``?``."""
+    ear = Ear(rate, lexicon=lexicon)
+    silence = np.zeros(rate // 2, np.int16)
+    return [item.text or "?" for item in ear.push(np.concatenate((samples, silence))) if isinstance(item, Word)]

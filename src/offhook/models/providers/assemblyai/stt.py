@@ -1,0 +1,116 @@
+"""AssemblyAI's streaming API v3: one Turn message after another, the last of a turn with ``end_of_turn``.
+
+Written from the vendor's reference. Audio goes in pieces of 50 to 1000 ms and not much faster than it was spoken; with
+formatted turns the last message comes twice, of which the first is ours.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from offhook.models.ports import ModelError, ModelRef, SttEvent
+from offhook.models.speech.errors import VendorErrors
+from offhook.models.speech.formats import WireFormat, line_format, short_language
+from offhook.models.speech.socket import Address
+from offhook.models.speech.stt import Failed, Heard, Ready, SttNews
+from offhook.models.vendors import Choice
+
+ENGLISH: Final = "universal-streaming-english"
+MULTILINGUAL: Final = "universal-streaming-multilingual"
+BASE_URL: Final = "wss://streaming.assemblyai.com"
+# The vendor's words end with the sound; the next turn begins after a pause.
+AFTER_WORD_S: Final = 0.08
+CLOSE_CODES: Final = {
+    1008: "unauthorized",
+    3005: "server_error",
+    3006: "bad_request",
+    3007: "rate_limited",
+    3008: "cut_off",
+    3009: "rate_limited",
+    4001: "unauthorized",
+    4002: "no_quota",
+    4003: "forbidden",
+}
+
+
+class AssemblyAiWire:
+    """Implements SttWire."""
+
+    chunk_s = 0.06
+    # "Audio Transmission Rate Exceeded" above some multiple that is not published; twice is safe
+    replay_speed = 2.0
+    idle_message = json.dumps({"type": "KeepAlive"})
+
+    def __init__(self, choice: Choice) -> None:
+        self._choice = choice
+        self.ref = ModelRef("stt", "assemblyai", choice.model)
+        self.errors = VendorErrors("stt", choice.api_key, close_codes=CLOSE_CODES)
+
+    def format_for(self, sample_rate: int) -> WireFormat:
+        return line_format(sample_rate)
+
+    def address(self, audio: WireFormat, language: str, terms: Sequence[str]) -> Address:
+        model = self._choice.model
+        if model == ENGLISH and short_language(language) != "en":
+            model = MULTILINGUAL
+        options = {
+            "speech_model": model,
+            "sample_rate": str(audio.sample_rate),
+            "encoding": "pcm_mulaw" if audio.encoding == "mulaw" else "pcm_s16le",
+            "format_turns": "false",
+        }
+        if terms:
+            options["keyterms_prompt"] = json.dumps(list(terms))
+        url = (self._choice.base_url or BASE_URL).rstrip("/") + f"/v3/ws?{urlencode(options)}"
+        return Address(url, {"Authorization": self._choice.api_key})
+
+    def session(self, audio: WireFormat, language: str, terms: Sequence[str]) -> "AssemblyAiSession":
+        return AssemblyAiSession(self.errors)
+
+
+class AssemblyAiSession:
+    """Implements SttSession."""
+
+    waits_for_ready = True
+
+    def __init__(self, errors: VendorErrors) -> None:
+        self._errors = errors
+        self._ended_turn = -1
+
+    def hello(self) -> Sequence[str]:
+        return ()
+
+    def audio(self, payload: bytes) -> bytes:
+        return payload
+
+    def expect(self, terms: Sequence[str]) -> Sequence[str]:
+        return (json.dumps({"type": "UpdateConfiguration", "keyterms_prompt": list(terms)}),)
+
+    def goodbye(self) -> Sequence[str]:
+        return (json.dumps({"type": "Terminate"}),)
+
+    def read(self, message: Mapping[str, Any]) -> Sequence[SttNews]:
+        if "error" in message:
+            return (Failed(self._error(message)),)
+        kind = message["type"]
+        if kind == "Begin":
+            return (Ready(),)
+        return self._turn(message) if kind == "Turn" else ()
+
+    def _turn(self, message: Mapping[str, Any]) -> Sequence[SttNews]:
+        order, words = int(message["turn_order"]), message.get("words") or ()
+        if order <= self._ended_turn:
+            return ()
+        if not message["end_of_turn"]:
+            text = " ".join(str(word["text"]) for word in words)
+            return (Heard(SttEvent("partial", text)),) if text else ()
+        self._ended_turn = order
+        end_s = float(words[-1]["end"]) / 1000 + AFTER_WORD_S if words else None
+        confidence = sum(float(word["confidence"]) for word in words) / len(words) if words else None
+        event = SttEvent("final", str(message["transcript"]), confidence, is_endpoint=True)
+        return (Heard(event, end_s=end_s),)
+
+    def _error(self, message: Mapping[str, Any]) -> ModelError:
+        code = int(message.get("error_code") or 0)
+        return self._errors.closed(code if code in CLOSE_CODES else 3005, str(message["error"]))

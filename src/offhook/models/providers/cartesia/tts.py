@@ -1,0 +1,77 @@
+"""Cartesia's TTS WebSocket: every message names its context, so that a connection is free as soon as we stop listening.
+
+Written from the vendor's reference of ``/tts/websocket`` (version 2026-03-01; error events of older ones are read too).
+"""
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from offhook.models.ports import ModelError, ModelRef
+from offhook.models.speech.errors import VendorErrors
+from offhook.models.speech.formats import WireFormat, short_language
+from offhook.models.speech.socket import Address
+from offhook.models.speech.tts import Audio, Done, Failed, TtsNews
+from offhook.models.vendors import Choice
+
+BASE_URL: Final = "wss://api.cartesia.ai"
+VERSION: Final = "2026-03-01"
+
+
+class CartesiaWire:
+    """Implements TtsWire."""
+
+    # the vendor closes after five idle minutes, we after two
+    idle_message = None
+    uses_per_minute = None
+    drains = False
+
+    def __init__(self, choice: Choice) -> None:
+        self._choice = choice
+        self.ref = ModelRef("tts", "cartesia", choice.model)
+        self.errors = VendorErrors("tts", choice.api_key)
+
+    def address(self, audio: WireFormat) -> Address:
+        url = (self._choice.base_url or BASE_URL).rstrip("/") + f"/tts/websocket?cartesia_version={VERSION}"
+        return Address(url, {"X-API-Key": self._choice.api_key, "Cartesia-Version": VERSION})
+
+    def ask(self, text: str, context: str, audio: WireFormat) -> Sequence[str]:
+        choice = self._choice
+        body: dict[str, Any] = {
+            "model_id": choice.model,
+            "transcript": text,
+            "voice": {"mode": "id", "id": choice.voice_id},
+            "language": short_language(choice.language),
+            "context_id": context,
+            "output_format": {
+                "container": "raw",
+                "encoding": "pcm_mulaw" if audio.encoding == "mulaw" else "pcm_s16le",
+                "sample_rate": audio.sample_rate,
+            },
+            "continue": False,
+            # our sentences are whole: nothing to wait for
+            "max_buffer_delay_ms": 0,
+        }
+        if choice.speed != 1:
+            body["generation_config"] = {"speed": choice.speed}
+        return (json.dumps(body),)
+
+    def cancel(self, context: str) -> Sequence[str]:
+        return (json.dumps({"context_id": context, "cancel": True}),)
+
+    def read(self, message: Mapping[str, Any]) -> TtsNews:
+        kind, context = message["type"], message.get("context_id")
+        if kind == "chunk":
+            return Audio(base64.b64decode(message["data"], validate=True), context)
+        if kind == "done":
+            return Done(context)
+        if kind == "error":
+            return Failed(self._error(message), context)
+        return None
+
+    def _error(self, message: Mapping[str, Any]) -> ModelError:
+        status = int(message.get("status_code") or 500)
+        if message.get("error_code") in ("voice_not_found", "model_not_found"):
+            status = 404
+        return self.errors.of_status(status, json.dumps(dict(message)))

@@ -1,0 +1,65 @@
+"""Deepgram's ``/v1/speak`` WebSocket: Speak and Flush, binary audio, Flushed; Clear and Cleared after a barge-in.
+
+Written from the vendor's reference. Audio names no sentence, so that a cleared connection rests until Cleared has come.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from offhook.models.ports import ModelRef
+from offhook.models.speech.errors import VendorErrors, told
+from offhook.models.speech.formats import WireFormat, short_language
+from offhook.models.speech.socket import Address
+from offhook.models.speech.tts import Done, Failed, Stopped, TtsNews
+from offhook.models.vendors import Choice
+
+BASE_URL: Final = "wss://api.deepgram.com"
+# The vendor answers the 21st Flush within a minute with a warning and no audio.
+FLUSHES_PER_MINUTE: Final = 18
+
+
+class DeepgramVoiceWire:
+    """Implements TtsWire. The vendor's models are model, voice and language in one: ``aura-2-thalia-en``."""
+
+    idle_message = None
+    uses_per_minute = FLUSHES_PER_MINUTE
+    drains = True
+
+    def __init__(self, choice: Choice) -> None:
+        self._choice = choice
+        self.ref = ModelRef("tts", "deepgram", choice.model)
+        self.errors = VendorErrors("tts", choice.api_key)
+
+    def address(self, audio: WireFormat) -> Address:
+        choice = self._choice
+        is_whole = choice.voice_id.startswith("aura")
+        options = {
+            "model": choice.voice_id
+            if is_whole
+            else f"{choice.model}-{choice.voice_id}-{short_language(choice.language)}",
+            "encoding": "mulaw" if audio.encoding == "mulaw" else "linear16",
+            "sample_rate": str(audio.sample_rate),
+        }
+        url = (choice.base_url or BASE_URL).rstrip("/") + f"/v1/speak?{urlencode(options)}"
+        return Address(url, {"Authorization": f"Token {choice.api_key}"})
+
+    def ask(self, text: str, context: str, audio: WireFormat) -> Sequence[str]:
+        return json.dumps({"type": "Speak", "text": text}), json.dumps({"type": "Flush"})
+
+    def cancel(self, context: str) -> Sequence[str]:
+        return (json.dumps({"type": "Clear"}),)
+
+    def read(self, message: Mapping[str, Any]) -> TtsNews:
+        kind = message["type"]
+        if kind == "Flushed":
+            return Done()
+        if kind == "Cleared":
+            return Stopped()
+        if kind in ("Error", "Warning"):
+            word, text = told(json.dumps(dict(message)))
+            is_limit = "limit" in f"{word} {text}".lower() or "flush" in text.lower()
+            name = "rate_limited" if is_limit else "bad_request" if kind == "Error" else None
+            return None if name is None else Failed(self.errors.make(name, text or word))
+        return None

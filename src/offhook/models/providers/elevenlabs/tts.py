@@ -1,0 +1,87 @@
+"""ElevenLabs' multi-context WebSocket: a context a sentence, many sentences a connection.
+
+Written from the vendor's reference of ``/v1/text-to-speech/{voice_id}/multi-stream-input``. A context that was flushed and
+closed still says everything and ends with ``isFinal``: there is no way to stop it, so that after a barge-in the connection
+rests until the rest has come. At most five contexts may live on a connection; we never have more than one.
+"""
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+from urllib.parse import quote, urlencode
+
+from offhook.models.ports import ModelError, ModelRef
+from offhook.models.speech.errors import VendorErrors, is_about_money
+from offhook.models.speech.formats import WireFormat, short_language
+from offhook.models.speech.socket import Address
+from offhook.models.speech.tts import Audio, Done, Failed, TtsNews
+from offhook.models.vendors import Choice
+
+BASE_URL: Final = "wss://api.elevenlabs.io"
+# the only models that take a language; the others refuse it
+_SPEAKS_BY_CODE: Final = frozenset({"eleven_flash_v2_5", "eleven_turbo_v2_5"})
+_WORDS: Final = {
+    "invalid_api_key": "unauthorized",
+    "missing_permissions": "forbidden",
+    "quota_exceeded": "no_quota",
+    "voice_not_found": "not_found",
+    "voice_id_does_not_exist": "not_found",
+    "model_not_found": "not_found",
+    "too_many_concurrent_requests": "rate_limited",
+    "max_active_conversations": "rate_limited",
+    "rate_limit_exceeded": "rate_limited",
+    "input_timeout_exceeded": "cut_off",
+    "internal_server_error": "server_error",
+}
+
+
+class ElevenLabsWire:
+    """Implements TtsWire."""
+
+    idle_message = json.dumps({"text": ""})
+    uses_per_minute = None
+    drains = True
+
+    def __init__(self, choice: Choice) -> None:
+        self._choice = choice
+        self.ref = ModelRef("tts", "elevenlabs", choice.model)
+        self.errors = VendorErrors("tts", choice.api_key)
+
+    def address(self, audio: WireFormat) -> Address:
+        choice = self._choice
+        options = {
+            "model_id": choice.model,
+            "output_format": "ulaw_8000" if audio.encoding == "mulaw" else f"pcm_{audio.sample_rate}",
+            # longer than a connection stays idle with us
+            "inactivity_timeout": "180",
+            "auto_mode": "true",
+        }
+        if choice.model in _SPEAKS_BY_CODE:
+            options["language_code"] = short_language(choice.language)
+        path = f"/v1/text-to-speech/{quote(choice.voice_id, safe='')}/multi-stream-input?{urlencode(options)}"
+        return Address((choice.base_url or BASE_URL).rstrip("/") + path, {"xi-api-key": choice.api_key})
+
+    def ask(self, text: str, context: str, audio: WireFormat) -> Sequence[str]:
+        settings = {} if self._choice.speed == 1 else {"voice_settings": {"speed": self._choice.speed}}
+        return (
+            json.dumps({"text": " ", "context_id": context, **settings}),
+            json.dumps({"text": f"{text} ", "context_id": context, "flush": True}),
+            json.dumps({"context_id": context, "close_context": True}),
+        )
+
+    def cancel(self, context: str) -> Sequence[str]:
+        return ()
+
+    def read(self, message: Mapping[str, Any]) -> TtsNews:
+        context = message.get("contextId") or message.get("context_id")
+        if message.get("error"):
+            return Failed(self._error(str(message["error"]), str(message.get("message") or message["error"])), context)
+        if message.get("isFinal") or message.get("is_final"):
+            return Done(context)
+        audio = message.get("audio")
+        return Audio(base64.b64decode(audio, validate=True), context) if audio else None
+
+    def _error(self, word: str, text: str) -> ModelError:
+        name = _WORDS.get(word) or ("no_quota" if is_about_money(text) else "bad_request")
+        return self.errors.make(name, text)

@@ -1,0 +1,69 @@
+"""HTTP clients for speech over plain requests: one an event loop and way, connections kept between sentences."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, Final
+from weakref import WeakKeyDictionary
+
+import httpx2
+
+from offhook.kit.egress import EgressError
+from offhook.models.speech.errors import VendorErrors
+from offhook.models.speech.way import Way
+
+# Between two turns of a conversation there is less than this.
+KEEP_S: Final = 120.0
+CONNECT_S: Final = 3.0
+_clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Way, httpx2.AsyncClient]] = WeakKeyDictionary()
+
+
+def _client(way: Way, errors: VendorErrors) -> httpx2.AsyncClient:
+    clients = _clients.setdefault(asyncio.get_running_loop(), {})
+    if way not in clients:
+        if not way.is_guarded:
+            limits = httpx2.Limits(max_connections=500, max_keepalive_connections=50, keepalive_expiry=KEEP_S)
+            timeout = httpx2.Timeout(None, connect=CONNECT_S)
+            clients[way] = httpx2.AsyncClient(limits=limits, timeout=timeout, trust_env=False)
+        elif way.egress is not None:
+            clients[way] = way.egress.vendor_client(KEEP_S)
+        else:
+            raise errors.make("forbidden", "This address is not the operator's.")
+    return clients[way]
+
+
+async def close_clients() -> None:
+    """Close the connections of the running loop."""
+    for client in _clients.pop(asyncio.get_running_loop(), {}).values():
+        await client.aclose()
+
+
+@asynccontextmanager
+async def request(
+    url: str, api_key: str, errors: VendorErrors, limit_s: float, way: Way, **body: Any
+) -> AsyncIterator[httpx2.Response]:
+    """POST and give the open answer (status 200 only) within ``limit_s``; everything that fails is a ModelError."""
+    headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+    response: httpx2.Response | None = None
+    try:
+        client = _client(way, errors)
+        async with asyncio.timeout(limit_s):
+            response = await client.send(client.build_request("POST", url, headers=headers, **body), stream=True)
+            if response.status_code != 200:
+                raise errors.of_status(
+                    response.status_code, await response.aread(), response.headers.get("retry-after")
+                )
+        yield response
+    except (TimeoutError, httpx2.TimeoutException):
+        raise errors.timed_out("answer", limit_s) from None
+    except EgressError as error:
+        raise errors.make("connection" if error.retryable else "forbidden", error) from error
+    except (httpx2.ConnectError, httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
+        raise errors.unreachable(error) from error
+    except httpx2.ProtocolError as error:
+        raise errors.make("cut_off", f"The answer ended in the middle: {error}") from error
+    except httpx2.HTTPError as error:
+        raise errors.make("connection", f"The connection failed: {error or type(error).__name__}") from error
+    finally:
+        if response is not None:
+            await response.aclose()

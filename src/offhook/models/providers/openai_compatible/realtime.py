@@ -1,0 +1,132 @@
+"""OpenAI's realtime transcription over a WebSocket: a stream of audio in, one item for every stretch of speech out.
+
+Written from the vendor's reference (``/v1/realtime?intent=transcription``, session type ``transcription``). The vendor's own
+voice detection cuts the items; their transcripts may come out of order and are put back in order here.
+"""
+
+import base64
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from offhook.models.ports import ModelError, ModelRef, SttEvent
+from offhook.models.speech.errors import VendorErrors
+from offhook.models.speech.formats import MULAW_8000, WireFormat, short_language
+from offhook.models.speech.socket import Address
+from offhook.models.speech.stt import Failed, Heard, Ready, SttNews
+from offhook.models.vendors import Choice
+
+BASE_URL: Final = "https://api.openai.com/v1"
+PAUSE_MS: Final = 400
+_CODES: Final = {
+    "invalid_api_key": "unauthorized",
+    "insufficient_quota": "no_quota",
+    "rate_limit_exceeded": "rate_limited",
+    "model_not_found": "not_found",
+    "session_expired": "cut_off",
+}
+
+
+class OpenAiRealtimeWire:
+    """Implements SttWire. The vendor takes mu-law at 8 kHz or PCM at 24 kHz, nothing else."""
+
+    chunk_s = 0.04
+    replay_speed = None
+    idle_message = None
+
+    def __init__(self, choice: Choice) -> None:
+        self._choice = choice
+        self.ref = ModelRef("stt", "openai", choice.model)
+        self.errors = VendorErrors("stt", choice.api_key)
+
+    def format_for(self, sample_rate: int) -> WireFormat:
+        return MULAW_8000 if sample_rate == MULAW_8000.sample_rate else WireFormat("pcm", 24000)
+
+    def address(self, audio: WireFormat, language: str, terms: Sequence[str]) -> Address:
+        base = (self._choice.base_url or BASE_URL).rstrip("/").replace("http", "ws", 1)
+        return Address(f"{base}/realtime?intent=transcription", {"Authorization": f"Bearer {self._choice.api_key}"})
+
+    def session(self, audio: WireFormat, language: str, terms: Sequence[str]) -> "OpenAiSession":
+        is_mulaw = audio.encoding == "mulaw"
+        transcription = {"model": self._choice.model, "language": short_language(language)}
+        return OpenAiSession(
+            self.errors,
+            {
+                "format": {"type": "audio/pcmu"} if is_mulaw else {"type": "audio/pcm", "rate": audio.sample_rate},
+                "transcription": {**transcription, **prompt_of(terms)},
+                "turn_detection": {"type": "server_vad", "silence_duration_ms": PAUSE_MS, "prefix_padding_ms": 300},
+            },
+        )
+
+
+def prompt_of(terms: Sequence[str]) -> dict[str, str]:
+    return {"prompt": "Words that may occur: " + ", ".join(terms)} if terms else {}
+
+
+class OpenAiSession:
+    """Implements SttSession."""
+
+    waits_for_ready = True
+
+    def __init__(self, errors: VendorErrors, audio_input: dict[str, Any]) -> None:
+        self._errors = errors
+        self._input = audio_input
+        # by item, in the order of the audio: the text so far, where it ends, whether it is whole
+        self._partials: dict[str, str] = {}
+        self._ends: dict[str, float] = {}
+        self._whole: dict[str, str] = {}
+
+    def hello(self) -> Sequence[str]:
+        return (self._update(self._input),)
+
+    def audio(self, payload: bytes) -> str:
+        return '{"type":"input_audio_buffer.append","audio":"' + base64.b64encode(payload).decode() + '"}'
+
+    def expect(self, terms: Sequence[str]) -> Sequence[str]:
+        self._input["transcription"].update({"prompt": "", **prompt_of(terms)})
+        return (self._update({"transcription": self._input["transcription"]}),)
+
+    def goodbye(self) -> Sequence[str]:
+        return ()
+
+    def read(self, message: Mapping[str, Any]) -> Sequence[SttNews]:
+        kind = message["type"].rpartition("input_audio_")[2]
+        if kind in ("session.updated", "transcription_session.updated"):
+            return (Ready(),)
+        if kind == "buffer.speech_started":
+            self._partials.setdefault(message["item_id"], "")
+        elif kind == "buffer.speech_stopped":
+            self._ends[message["item_id"]] = float(message["audio_end_ms"]) / 1000
+        elif kind == "transcription.delta":
+            return self._delta(message["item_id"], str(message["delta"]))
+        elif kind == "transcription.completed":
+            self._whole[message["item_id"]] = str(message["transcript"])
+            return tuple(self._finished())
+        elif kind in ("transcription.failed", "error"):
+            return (Failed(self._error(message["error"])),)
+        return ()
+
+    def _delta(self, item: str, delta: str) -> Sequence[SttNews]:
+        self._partials[item] = self._partials.get(item, "") + delta
+        if item != next(iter(self._partials)) or not self._partials[item].strip():
+            return ()
+        return (Heard(SttEvent("partial", self._partials[item].strip())),)
+
+    def _finished(self) -> Iterator[SttNews]:
+        """Items that are whole and before which nothing is missing."""
+        for item in (*self._partials, *(item for item in list(self._whole) if item not in self._partials)):
+            if item not in self._whole:
+                return
+            self._partials.pop(item, None)
+            end_s = self._ends.pop(item, None)
+            yield Heard(SttEvent("final", self._whole.pop(item).strip(), is_endpoint=True), end_s)
+
+    def _update(self, audio_input: Mapping[str, Any]) -> str:
+        return json.dumps(
+            {"type": "session.update", "session": {"type": "transcription", "audio": {"input": audio_input}}}
+        )
+
+    def _error(self, error: Mapping[str, Any]) -> ModelError:
+        is_theirs = error.get("type") == "server_error"
+        name = _CODES.get(str(error.get("code")), "server_error" if is_theirs else "bad_request")
+        return self._errors.make(name, error.get("message") or "no reason given")

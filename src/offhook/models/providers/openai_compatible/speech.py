@@ -1,0 +1,66 @@
+"""OpenAI's voices and recognition, and those of every server that speaks its format."""
+
+from offhook.models.ports import ModelError, Stt
+from offhook.models.providers.openai_compatible.http import close_clients
+from offhook.models.providers.openai_compatible.realtime import OpenAiRealtimeWire
+from offhook.models.providers.openai_compatible.stt import OpenAiCompatibleStt
+from offhook.models.providers.openai_compatible.tts import OpenAiCompatibleTts
+from offhook.models.speech.vendor import CHECK_TEXT, SocketEars, way_of
+from offhook.models.vendors import AnyVendor, Choice, ModelInfo, Vendor, VendorParts, VoiceInfo
+
+_VOICES = ("alloy", "ash", "ballad", "coral", "echo", "fable", "nova", "onyx", "sage", "shimmer", "verse")
+_LISTENING = ("gpt-4o-transcribe", "gpt-4o-mini-transcribe", "whisper-1")
+
+
+def speech_vendors(parts: VendorParts) -> tuple[AnyVendor, ...]:
+    ears = SocketEars(OpenAiRealtimeWire, parts)
+
+    def voice(choice: Choice) -> OpenAiCompatibleTts:
+        return OpenAiCompatibleTts(choice, way_of(choice, parts))
+
+    async def check_voice(choice: Choice) -> None:
+        if not [piece async for piece in voice(choice).speak(CHECK_TEXT)]:
+            raise ModelError("tts_malformed", "The server answered without audio.", retryable=True)
+
+    def recogniser(choice: Choice) -> Stt:
+        if is_realtime(choice):
+            return ears.build(choice)
+        return OpenAiCompatibleStt(choice, way_of(choice, parts))
+
+    async def check_recogniser(choice: Choice) -> None:
+        if is_realtime(choice):
+            await ears.check(choice)
+        else:
+            await OpenAiCompatibleStt(choice, way_of(choice, parts)).check()
+
+    return (
+        Vendor(
+            "tts",
+            "openai",
+            "OpenAI, or any server that speaks its format",
+            tuple(ModelInfo(name) for name in ("gpt-4o-mini-tts", "tts-1", "tts-1-hd")),
+            build=voice,
+            check=check_voice,
+            voices=tuple(VoiceInfo(name, name.title()) for name in _VOICES),
+            # servers of one's own have voices of their own
+            accepts_voice=lambda voice: 0 < len(voice) <= 100 and voice.isprintable(),
+            speeds=(0.25, 4.0),
+            takes_any_model=True,
+            close=close_clients,
+        ),
+        Vendor(
+            "stt",
+            "openai",
+            "OpenAI, or any server that speaks its format",
+            tuple(ModelInfo(name) for name in _LISTENING),
+            build=recogniser,
+            check=check_recogniser,
+            takes_any_model=True,
+            close=close_clients,
+        ),
+    )
+
+
+def is_realtime(choice: Choice) -> bool:
+    """OpenAI listens to a stream; servers of one's own transcribe utterances."""
+    return choice.base_url is None or choice.model.startswith("gpt-")

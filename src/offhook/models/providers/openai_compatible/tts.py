@@ -1,0 +1,89 @@
+"""OpenAI's ``/v1/audio/speech`` and every server that speaks it (Kokoro-FastAPI, speaches …): PCM at 24 kHz as it is made."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from offhook.models.ports import ModelRef
+from offhook.models.providers.openai_compatible.http import request
+from offhook.models.speech.errors import VendorErrors
+from offhook.models.speech.tts import TtsLimits
+from offhook.models.speech.way import STRAIGHT, Way
+from offhook.models.vendors import Choice
+
+BASE_URL: Final = "https://api.openai.com/v1"
+SAMPLE_RATE: Final = 24000
+# Some servers answer with WAV whatever was asked for.
+WAV_HEADER: Final = 44
+
+
+@dataclass(slots=True)
+class _Pcm:
+    """Whole samples out of pieces of any size, a WAV header cut off."""
+
+    is_begun: bool = False
+    rest: bytes = b""
+
+    def push(self, piece: bytes, errors: VendorErrors) -> bytes:
+        data = self.rest + piece
+        if not self.is_begun:
+            if data[:4] == b"RIFF"[: len(data)] and len(data) < WAV_HEADER:
+                self.rest = data
+                return b""
+            self.is_begun = True
+            if data[:4] == b"RIFF":
+                rate = int.from_bytes(data[24:28], "little")
+                if rate != SAMPLE_RATE:
+                    raise errors.malformed(f"WAV of {rate} Hz where PCM of {SAMPLE_RATE} Hz was asked for")
+                data = data[WAV_HEADER:]
+        self.rest = data[len(data) & ~1 :]
+        return data[: len(data) & ~1]
+
+
+class OpenAiCompatibleTts:
+    """Implements Tts. A barge-in closes the request and with it the connection: HTTP has no other way to stop."""
+
+    sample_rate = SAMPLE_RATE
+
+    def __init__(self, choice: Choice, way: Way = STRAIGHT, limits: TtsLimits | None = None) -> None:
+        self._choice = choice
+        self._limits = limits or TtsLimits()
+        self._errors = VendorErrors("tts", choice.api_key)
+        self._way = way
+        self.ref = ModelRef("tts", choice.provider, choice.model)
+        self.characters = 0
+
+    async def speak(self, text: str) -> AsyncGenerator[bytes, None]:
+        if not text.strip():
+            return
+        choice = self._choice
+        body: dict[str, Any] = {
+            "model": choice.model,
+            "voice": choice.voice_id,
+            "input": text,
+            "response_format": "pcm",
+        }
+        if choice.speed != 1:
+            body["speed"] = choice.speed
+        self.characters += len(text)
+        url = (choice.base_url or BASE_URL).rstrip("/") + "/audio/speech"
+        pcm = _Pcm()
+        async with request(
+            url, choice.api_key, self._errors, self._limits.first_byte_s, self._way, json=body
+        ) as response:
+            pieces = response.aiter_raw()
+            limit = self._limits.first_byte_s
+            while (piece := await self._next(pieces, limit)) is not None:
+                limit = self._limits.stall_s
+                if audio := pcm.push(piece, self._errors):
+                    yield audio
+        if not pcm.is_begun:
+            raise self._errors.malformed("an answer without audio")
+
+    async def _next(self, pieces: AsyncIterator[bytes], limit_s: float) -> bytes | None:
+        try:
+            async with asyncio.timeout(limit_s):
+                return await anext(pieces, None)
+        except TimeoutError:
+            raise self._errors.timed_out("audio", limit_s) from None

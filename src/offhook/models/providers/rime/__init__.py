@@ -1,0 +1,27 @@
+"""Rime: voices."""
+
+import re
+
+from offhook.models.providers.rime.tts import RimeWire
+from offhook.models.speech.vendor import SocketVoices
+from offhook.models.vendors import AnyVendor, ModelInfo, Vendor, VendorParts, VoiceInfo
+
+_VOICE = re.compile(r"[A-Za-z0-9_-]{1,60}")
+
+
+def vendors(parts: VendorParts) -> tuple[AnyVendor, ...]:
+    voices = SocketVoices(RimeWire, parts)
+    return (
+        Vendor(
+            "tts",
+            "rime",
+            "Rime",
+            tuple(ModelInfo(name) for name in ("coda", "arcana", "mistv2")),
+            build=voices.build,
+            check=voices.check,
+            voices=(VoiceInfo("astra", "Astra"), VoiceInfo("celeste", "Celeste"), VoiceInfo("cove", "Cove", ("en",))),
+            accepts_voice=lambda voice: _VOICE.fullmatch(voice) is not None,
+            speeds=(0.5, 2.0),
+            close=voices.close,
+        ),
+    )

@@ -1,0 +1,81 @@
+"""Rime's ``/ws3`` WebSocket in JSON: text, then ``flush``; audio carries the sentence's context until ``done``.
+
+Written from the vendor's reference. With ``segment=never`` nothing is said before the flush. A connection says one thing at
+a time and ``clear`` is not confirmed, but every chunk names its context: late ones of a cancelled sentence are dropped.
+"""
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from offhook.models.ports import ModelRef
+from offhook.models.speech.errors import VendorErrors, is_about_limits, is_about_money
+from offhook.models.speech.formats import WireFormat, short_language
+from offhook.models.speech.socket import Address
+from offhook.models.speech.tts import Audio, Done, Failed, TtsNews
+from offhook.models.vendors import Choice
+
+BASE_URL: Final = "wss://users-ws.rime.ai"
+_LANGUAGES: Final = {"en": "eng", "es": "spa", "fr": "fra", "de": "ger", "hi": "hin", "pt": "por", "ja": "jpn"}
+
+
+class RimeWire:
+    """Implements TtsWire."""
+
+    idle_message = None
+    uses_per_minute = None
+    drains = False
+
+    def __init__(self, choice: Choice) -> None:
+        self._choice = choice
+        self.ref = ModelRef("tts", "rime", choice.model)
+        self.errors = VendorErrors("tts", choice.api_key)
+
+    def address(self, audio: WireFormat) -> Address:
+        choice = self._choice
+        short = short_language(choice.language)
+        options = {
+            "speaker": choice.voice_id,
+            "modelId": choice.model,
+            "audioFormat": audio.encoding,
+            "samplingRate": str(audio.sample_rate),
+            "lang": _LANGUAGES.get(short, short),
+            "segment": "never",
+        }
+        if choice.speed != 1:
+            # both are lengths, not speeds: 2 is half as fast
+            name = "speedAlpha" if choice.model.startswith("mist") else "timeScaleFactor"
+            options[name] = f"{1 / choice.speed:.3f}"
+        url = (choice.base_url or BASE_URL).rstrip("/") + f"/ws3?{urlencode(options)}"
+        return Address(url, {"Authorization": f"Bearer {choice.api_key}"})
+
+    def ask(self, text: str, context: str, audio: WireFormat) -> Sequence[str]:
+        return json.dumps({"text": f"{text} ", "contextId": context}), json.dumps({"operation": "flush"})
+
+    def cancel(self, context: str) -> Sequence[str]:
+        return (json.dumps({"operation": "clear"}),)
+
+    def read(self, message: Mapping[str, Any]) -> TtsNews:
+        kind, context = message["type"], message.get("contextId")
+        if kind == "chunk":
+            return Audio(base64.b64decode(message["data"], validate=True), context)
+        if kind == "done":
+            return Done(context)
+        if kind == "error":
+            text = str(message.get("message") or "no reason given")
+            return Failed(self.errors.make(_name_of(text), text), context)
+        return None
+
+
+def _name_of(text: str) -> str:
+    """The vendor's errors on the socket are sentences only."""
+    lower = text.lower()
+    if is_about_money(lower):
+        return "no_quota"
+    if is_about_limits(lower):
+        return "rate_limited"
+    if "internal" in lower or "unavailable" in lower:
+        return "server_error"
+    return "bad_request"

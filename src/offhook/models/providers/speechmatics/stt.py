@@ -1,0 +1,134 @@
+"""Speechmatics' real-time API v2: StartRecognition, binary audio, partial and final transcripts, EndOfUtterance.
+
+Written from the vendor's reference. The vendor's models are its operating points.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from offhook.models.ports import ModelRef, SttEvent
+from offhook.models.speech.errors import VendorErrors
+from offhook.models.speech.formats import WireFormat, line_format, short_language
+from offhook.models.speech.socket import Address
+from offhook.models.speech.stt import Failed, Heard, Ready, SttNews
+from offhook.models.vendors import Choice
+
+BASE_URL: Final = "wss://eu2.rt.speechmatics.com"
+MAX_DELAY_S: Final = 0.7
+PAUSE_ENDS_TURN_S: Final = 0.5
+_TYPES: Final = {
+    "not_authorised": "unauthorized",
+    "not_allowed": "forbidden",
+    "insufficient_funds": "no_quota",
+    "quota_exceeded": "rate_limited",
+    "timelimit_exceeded": "no_quota",
+    "invalid_model": "not_found",
+    "invalid_config": "bad_request",
+    "invalid_message": "bad_request",
+    "invalid_audio_type": "bad_request",
+    "invalid_language": "bad_request",
+    "protocol_error": "bad_request",
+    "idle_timeout": "cut_off",
+    "session_timeout": "cut_off",
+    "session_transfer": "cut_off",
+}
+CLOSE_CODES: Final = {
+    1003: "bad_request",
+    1008: "forbidden",
+    1011: "server_error",
+    4001: "unauthorized",
+    4003: "forbidden",
+    4004: "not_found",
+    # so many sessions at once, not money
+    4005: "rate_limited",
+    4006: "no_quota",
+    4013: "server_error",
+}
+
+
+class SpeechmaticsWire:
+    """Implements SttWire."""
+
+    chunk_s = 0.02
+    replay_speed = None
+    idle_message = None
+
+    def __init__(self, choice: Choice) -> None:
+        self._choice = choice
+        self.ref = ModelRef("stt", "speechmatics", choice.model)
+        self.errors = VendorErrors("stt", choice.api_key, close_codes=CLOSE_CODES)
+
+    def format_for(self, sample_rate: int) -> WireFormat:
+        return line_format(sample_rate)
+
+    def address(self, audio: WireFormat, language: str, terms: Sequence[str]) -> Address:
+        url = (self._choice.base_url or BASE_URL).rstrip("/") + "/v2"
+        return Address(url, {"Authorization": f"Bearer {self._choice.api_key}"})
+
+    def session(self, audio: WireFormat, language: str, terms: Sequence[str]) -> "SpeechmaticsSession":
+        config: dict[str, Any] = {
+            "language": short_language(language),
+            "operating_point": self._choice.model,
+            "enable_partials": True,
+            "max_delay": MAX_DELAY_S,
+            "conversation_config": {"end_of_utterance_silence_trigger": PAUSE_ENDS_TURN_S},
+        }
+        if terms:
+            config["additional_vocab"] = [{"content": term} for term in terms]
+        encoding = "mulaw" if audio.encoding == "mulaw" else "pcm_s16le"
+        start = {
+            "message": "StartRecognition",
+            "audio_format": {"type": "raw", "encoding": encoding, "sample_rate": audio.sample_rate},
+            "transcription_config": config,
+        }
+        return SpeechmaticsSession(self.errors, json.dumps(start))
+
+
+class SpeechmaticsSession:
+    """Implements SttSession. The vocabulary is fixed by StartRecognition: it changes with the next connection."""
+
+    waits_for_ready = True
+
+    def __init__(self, errors: VendorErrors, start: str) -> None:
+        self._errors = errors
+        self._start = start
+        self._sent = 0
+
+    def hello(self) -> Sequence[str]:
+        return (self._start,)
+
+    def audio(self, payload: bytes) -> bytes:
+        self._sent += 1
+        return payload
+
+    def expect(self, terms: Sequence[str]) -> None:
+        return None
+
+    def goodbye(self) -> Sequence[str]:
+        return (json.dumps({"message": "EndOfStream", "last_seq_no": self._sent}),)
+
+    def read(self, message: Mapping[str, Any]) -> Sequence[SttNews]:
+        kind = message["message"]
+        if kind == "RecognitionStarted":
+            return (Ready(),)
+        if kind == "AddPartialTranscript":
+            text = str(message["metadata"]["transcript"]).strip()
+            return (Heard(SttEvent("partial", text)),) if text else ()
+        if kind == "AddTranscript":
+            return (self._final(message),)
+        if kind == "EndOfUtterance":
+            return (Heard(SttEvent("final", "", is_endpoint=True), end_s=0.0),)
+        if kind == "Error":
+            name = _TYPES.get(str(message["type"]), "server_error")
+            return (Failed(self._errors.make(name, f"{message['type']}: {message.get('reason', '')}")),)
+        return ()
+
+    def _final(self, message: Mapping[str, Any]) -> SttNews:
+        sure = [
+            float(result["alternatives"][0]["confidence"]) for result in message["results"] if result["alternatives"]
+        ]
+        event = SttEvent(
+            "final", str(message["metadata"]["transcript"]).strip(), sum(sure) / len(sure) if sure else None
+        )
+        return Heard(event, end_s=float(message["metadata"]["end_time"]))

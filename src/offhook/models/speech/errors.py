@@ -1,0 +1,120 @@
+"""What speech vendors say when something is wrong, as the one error that the voice loop knows. Keys never get out."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final, Literal
+
+from offhook.models.ports import ModelError
+
+_LONGEST: Final = 300
+# what comes after the kind ("tts_", "stt_") in a code: may the same request work when tried again?
+RETRYABLE: Final[Mapping[str, bool]] = {
+    "bad_request": False,
+    "unauthorized": False,
+    "forbidden": False,
+    "not_found": False,
+    "no_quota": False,
+    "refused": False,
+    "rate_limited": True,
+    "timeout": True,
+    "connection": True,
+    "cut_off": True,
+    "malformed": True,
+    "server_error": True,
+}
+_BY_STATUS: Final[Mapping[int, str]] = {
+    400: "bad_request",
+    401: "unauthorized",
+    402: "no_quota",
+    403: "forbidden",
+    404: "not_found",
+    408: "timeout",
+    413: "bad_request",
+    415: "bad_request",
+    422: "bad_request",
+    429: "rate_limited",
+}
+_MONEY: Final = ("quota", "insufficient", "payment", "credit", "balance", "billing")
+# where vendors put their words, best first
+_TEXTS: Final = ("message", "err_msg", "reason", "description", "detail", "error", "title")
+_WORDS: Final = ("error_code", "err_code", "code", "status", "type", "category")
+
+
+class VendorErrors:
+    """Makes the errors of one vendor and key. ``close_codes``: what the vendor's own close codes mean."""
+
+    def __init__(
+        self, kind: Literal["tts", "stt"], api_key: str, *, close_codes: Mapping[int, str] | None = None
+    ) -> None:
+        self._kind = kind
+        self._api_key = api_key
+        self._close_codes = close_codes or {}
+
+    def make(self, name: str, message: object, *, retry_after_s: float | None = None) -> ModelError:
+        """``name`` is a key of RETRYABLE."""
+        return ModelError(
+            f"{self._kind}_{name}", self._clean(message), retryable=RETRYABLE[name], retry_after_s=retry_after_s
+        )
+
+    def of_status(self, status: int, body: bytes | str, retry_after: str | None = None) -> ModelError:
+        """An HTTP answer, to a request or to a handshake."""
+        word, text = told(body)
+        name = _BY_STATUS.get(status, "server_error" if status >= 500 else "refused")
+        if name in ("unauthorized", "forbidden", "rate_limited") and is_about_money(f"{word} {text}"):
+            name = "no_quota"
+        wait = float(retry_after) if retry_after and retry_after.replace(".", "", 1).isdigit() else None
+        return self.make(name, f"HTTP {status}: {text or word or 'no reason given'}", retry_after_s=wait)
+
+    def closed(self, code: int, reason: str) -> ModelError:
+        """The socket was closed while it was needed."""
+        name = self._close_codes.get(code)
+        if name is None:
+            name = "bad_request" if code in (1003, 1007, 1008, 1009) else "cut_off"
+        if name in ("bad_request", "unauthorized"):
+            name = "no_quota" if is_about_money(reason) else "rate_limited" if is_about_limits(reason) else name
+        return self.make(name, f"The vendor closed the connection ({code}): {reason or 'no reason given'}")
+
+    def timed_out(self, what: str, seconds: float) -> ModelError:
+        return self.make("timeout", f"No {what} for {seconds:g} s.")
+
+    def unreachable(self, error: BaseException) -> ModelError:
+        return self.make("connection", f"The connection failed: {error or type(error).__name__}")
+
+    def malformed(self, what: object) -> ModelError:
+        return self.make("malformed", f"The vendor sent what is not its protocol: {what}")
+
+    def _clean(self, message: object) -> str:
+        text = " ".join(str(message).split())
+        if len(self._api_key) >= 4:
+            text = text.replace(self._api_key, "[key]")
+        return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def is_about_money(text: str) -> bool:
+    lower = text.lower()
+    return any(word in lower for word in _MONEY)
+
+
+def is_about_limits(text: str) -> bool:
+    lower = text.lower()
+    return "too many" in lower or "concurren" in lower or "rate limit" in lower
+
+
+def told(body: bytes | str) -> tuple[str, str]:
+    """(the vendor's error word, its sentence) out of an error body of any usual shape."""
+    raw = body.decode(errors="replace") if isinstance(body, bytes) else body
+    try:
+        found = json.loads(raw)
+    except ValueError:
+        return "", "" if raw.lstrip().startswith("<") else raw.strip()
+    return _told(found) if isinstance(found, dict) else ("", raw.strip())
+
+
+def _told(found: Mapping[str, Any]) -> tuple[str, str]:
+    for name in ("error", "detail"):
+        inner = found.get(name)
+        if isinstance(inner, dict):
+            return _told(inner)
+    words = [str(found[name]) for name in _WORDS if isinstance(found.get(name), str | int)]
+    texts = [str(found[name]) for name in _TEXTS if isinstance(found.get(name), str)]
+    return " ".join(words), texts[0] if texts else ""

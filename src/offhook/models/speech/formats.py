@@ -1,0 +1,44 @@
+"""How audio (and a language) looks on a vendor's wire: mu-law straight through where the line has it, PCM16 otherwise."""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+
+from offhook.kit.audio import MULAW_8K
+
+
+@dataclass(frozen=True, slots=True)
+class WireFormat:
+    """``encoding`` mulaw has one byte a sample, pcm two (little-endian)."""
+
+    encoding: Literal["mulaw", "pcm"]
+    sample_rate: int
+
+    @property
+    def sample_bytes(self) -> int:
+        return 1 if self.encoding == "mulaw" else 2
+
+    @property
+    def bytes_per_s(self) -> int:
+        return self.sample_rate * self.sample_bytes
+
+    def to_pcm(self, payload: bytes) -> bytes:
+        """Wire bytes as PCM16; whole samples only."""
+        return MULAW_8K.decode(payload).tobytes() if self.encoding == "mulaw" else payload
+
+    def from_pcm(self, pcm: bytes) -> bytes:
+        return MULAW_8K.encode(np.frombuffer(pcm, "<i2")) if self.encoding == "mulaw" else pcm
+
+
+MULAW_8000: Final = WireFormat("mulaw", 8000)
+
+
+def short_language(tag: str) -> str:
+    """``en-US`` → ``en``."""
+    return tag.partition("-")[0].lower()
+
+
+def line_format(sample_rate: int) -> WireFormat:
+    """What a line of this rate is carried as: telephones in mu-law, half of the bytes and no resampling."""
+    return MULAW_8000 if sample_rate == MULAW_8000.sample_rate else WireFormat("pcm", sample_rate)

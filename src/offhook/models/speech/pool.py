@@ -1,0 +1,154 @@
+"""Connections to one voice that stay open between sentences, so that no caller waits for a handshake."""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from offhook.models.ports import ModelError
+from offhook.models.speech.errors import VendorErrors
+from offhook.models.speech.socket import VendorSocket
+
+# Between two turns of a conversation there is less than this; afterwards a warm connection only costs.
+KEEP_S: Final = 120.0
+MAX_IDLE: Final = 16
+# How long a vendor may take to confirm that it has stopped.
+DRAIN_S: Final = 1.5
+
+
+class Connection:
+    """One socket, lent to one sentence at a time. Implements Receiver: messages go to the sentence's queue."""
+
+    def __init__(self, errors: VendorErrors, on_free: Callable[["Connection"], None]) -> None:
+        self._errors = errors
+        self._on_free = on_free
+        self._loop = asyncio.get_running_loop()
+        self._timer: asyncio.TimerHandle | None = None
+        self._drained_by: Callable[[str], bool] | None = None
+        self.socket: VendorSocket | None = None
+        self.news: asyncio.Queue[str | bytes | ModelError] = asyncio.Queue()
+        self.used_at: deque[float] = deque(maxlen=64)
+        self.is_lent = False
+
+    @property
+    def is_open(self) -> bool:
+        return self.socket is not None and self.socket.is_open
+
+    def send(self, *messages: str) -> None:
+        if self.socket is not None:
+            for message in messages:
+                self.socket.send(message)
+
+    def drain(self, is_end: Callable[[str], bool]) -> None:
+        """Keep the socket from others until a message says that the vendor has stopped; drop it when none does."""
+        self._drained_by = is_end
+        self._timer = self._loop.call_later(DRAIN_S, self.close)
+
+    def close(self) -> None:
+        self._stop_draining()
+        if self.socket is not None:
+            self.socket.close()
+
+    def _stop_draining(self) -> None:
+        self._drained_by = None
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    # Receiver
+
+    def on_text(self, text: str) -> None:
+        if self._drained_by is not None:
+            if self._drained_by(text):
+                self._stop_draining()
+                self._on_free(self)
+        elif self.is_lent:
+            self.news.put_nowait(text)
+
+    def on_binary(self, payload: bytes) -> None:
+        if self.is_lent and self._drained_by is None:
+            self.news.put_nowait(payload)
+
+    def on_closed(self, code: int, reason: str) -> None:
+        self._stop_draining()
+        if self.is_lent:
+            self.news.put_nowait(self._errors.closed(code, reason))
+
+
+@dataclass(eq=False)
+class Pool:
+    """Gives the warmest connection, or opens one. ``uses_per_minute``: what a vendor allows on one connection."""
+
+    open: Callable[[Connection], Awaitable[VendorSocket]]
+    errors: VendorErrors
+    idle_message: str | None = None
+    idle_every_s: float = 10.0
+    uses_per_minute: int | None = None
+    _idle: list[tuple[Connection, float]] = field(default_factory=list)
+    _all: set[Connection] = field(default_factory=set)
+    _beat: asyncio.TimerHandle | None = None
+
+    async def take(self, *, only_new: bool = False) -> tuple[Connection, bool]:
+        """A connection and whether it had been used before; ModelError when none can be opened."""
+        now = asyncio.get_running_loop().time()
+        self._forget(now)
+        if not only_new:
+            for index in range(len(self._idle) - 1, -1, -1):
+                if self._may_use(self._idle[index][0], now):
+                    connection, _ = self._idle.pop(index)
+                    return self._lend(connection, now), True
+        connection = Connection(self.errors, self.give_back)
+        connection.socket = await self.open(connection)
+        self._all.add(connection)
+        return self._lend(connection, now), False
+
+    def give_back(self, connection: Connection) -> None:
+        """For the next sentence; a connection that is closed or one too many is forgotten."""
+        connection.is_lent = False
+        if not connection.is_open or len(self._idle) >= MAX_IDLE:
+            self.discard(connection)
+            return
+        loop = asyncio.get_running_loop()
+        self._idle.append((connection, loop.time()))
+        if self._beat is None:
+            self._beat = loop.call_later(self.idle_every_s, self._tick)
+
+    def discard(self, connection: Connection) -> None:
+        connection.is_lent = False
+        connection.close()
+        self._all.discard(connection)
+
+    def close(self) -> None:
+        if self._beat is not None:
+            self._beat.cancel()
+            self._beat = None
+        self._idle.clear()
+        for connection in list(self._all):
+            self.discard(connection)
+
+    def _lend(self, connection: Connection, now: float) -> Connection:
+        connection.is_lent = True
+        connection.news = asyncio.Queue()
+        connection.used_at.append(now)
+        return connection
+
+    def _may_use(self, connection: Connection, now: float) -> bool:
+        if self.uses_per_minute is None:
+            return True
+        return sum(1 for at in connection.used_at if now - at < 60) < self.uses_per_minute
+
+    def _tick(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._forget(loop.time())
+        if self.idle_message is not None:
+            for connection, _ in self._idle:
+                connection.send(self.idle_message)
+        self._beat = loop.call_later(self.idle_every_s, self._tick) if self._idle else None
+
+    def _forget(self, now: float) -> None:
+        for entry in list(self._idle):
+            connection, since = entry
+            if not connection.is_open or now - since > KEEP_S:
+                self._idle.remove(entry)
+                self.discard(connection)

@@ -1,0 +1,58 @@
+"""The caller's audio that no final has covered yet: what a new connection has to hear again."""
+
+from typing import Final
+
+from offhook.models.speech.formats import WireFormat
+
+# Longer than anybody speaks without a final; a vendor that gives none for so long has lost it anyway.
+LONGEST_S: Final = 30.0
+# In silence this much stays, so that a word whose beginning our VAD missed is whole.
+KEEP_SILENT_S: Final = 1.5
+
+
+class Replay:
+    """Wire bytes by their position since the stream began. ``sent`` is where the current connection is."""
+
+    def __init__(self, audio: WireFormat) -> None:
+        self._bytes_per_s = audio.bytes_per_s
+        self._align = audio.sample_bytes
+        self._buffer = bytearray()
+        self._start = 0
+        self._origin = 0
+        self.sent = 0
+
+    @property
+    def unsent(self) -> int:
+        return self._start + len(self._buffer) - self.sent
+
+    def add(self, payload: bytes) -> None:
+        self._buffer += payload
+
+    def take(self, size: int) -> bytes:
+        """The next bytes to send, at most ``size``."""
+        at = self.sent - self._start
+        piece = bytes(self._buffer[at : at + size])
+        self.sent += len(piece)
+        return piece
+
+    def rewind(self) -> None:
+        """A new connection begins with the first byte that no final has covered; its clock starts there."""
+        self._origin = self.sent = self._start
+
+    def covered(self, until_s: float | None) -> None:
+        """A final reached to this second of the connection's clock; None: to everything that was sent."""
+        position = self.sent if until_s is None else self._origin + int(until_s * self._bytes_per_s)
+        self._drop(position)
+
+    def trim(self, *, is_silent: bool) -> None:
+        """Forget what is too old to matter."""
+        keep = int((KEEP_SILENT_S if is_silent else LONGEST_S) * self._bytes_per_s)
+        if len(self._buffer) > keep + self._bytes_per_s // 2:
+            self._drop(self._start + len(self._buffer) - keep)
+
+    def _drop(self, position: int) -> None:
+        count = min(position, self.sent) - self._start
+        count -= count % self._align
+        if count > 0:
+            del self._buffer[:count]
+            self._start += count

@@ -1,0 +1,221 @@
+"""A voice behind a WebSocket: one sentence at a time on a warm connection, stopped at once when the caller talks."""
+
+import asyncio
+import itertools
+import json
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from offhook.models.ports import ModelError, ModelRef
+from offhook.models.speech.errors import VendorErrors
+from offhook.models.speech.formats import WireFormat, line_format
+from offhook.models.speech.pool import Connection, Pool
+from offhook.models.speech.socket import Address, VendorSocket, connect
+from offhook.models.speech.way import STRAIGHT, Way
+
+
+@dataclass(frozen=True, slots=True)
+class Audio:
+    """Bytes in the wire's format; ``context`` None: of whatever is being said."""
+
+    payload: bytes
+    context: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """All audio of a sentence has come."""
+
+    context: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """The vendor confirms a cancel."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    error: ModelError
+    context: str | None = None
+
+
+TtsNews = Audio | Done | Stopped | Failed | None
+
+
+class TtsWire(Protocol):
+    """One vendor's format. Pure but for its configuration; ``read`` may raise KeyError, TypeError or ValueError."""
+
+    @property
+    def ref(self) -> ModelRef: ...
+    @property
+    def errors(self) -> VendorErrors: ...
+    @property
+    def idle_message(self) -> str | None:
+        """What keeps an idle connection open at this vendor (every 10 s); None: WebSocket pings are enough."""
+        ...
+
+    @property
+    def uses_per_minute(self) -> int | None:
+        """How many sentences the vendor allows on one connection."""
+        ...
+
+    @property
+    def drains(self) -> bool:
+        """After a cancel the connection is only free when the vendor says so; otherwise contexts tell audio apart."""
+        ...
+
+    def address(self, audio: WireFormat) -> Address: ...
+    def ask(self, text: str, context: str, audio: WireFormat) -> Sequence[str]: ...
+    def cancel(self, context: str) -> Sequence[str]: ...
+    def read(self, message: Mapping[str, Any]) -> TtsNews: ...
+
+
+@dataclass(frozen=True, slots=True)
+class TtsLimits:
+    """Seconds until a connection stands, until the first audio of a sentence and between two pieces of it."""
+
+    connect_s: float = 3.0
+    first_byte_s: float = 4.0
+    stall_s: float = 3.0
+
+
+class SocketTts:
+    """Implements Tts for a vendor's wire. ``for_line`` gives the same voice at a line's own rate."""
+
+    def __init__(
+        self,
+        wire: TtsWire,
+        *,
+        sample_rate: int = 16000,
+        limits: TtsLimits | None = None,
+        way: Way = STRAIGHT,
+        variants: "dict[int, SocketTts] | None" = None,
+    ) -> None:
+        self._wire = wire
+        self._format = line_format(sample_rate)
+        self._limits = limits or TtsLimits()
+        self._way = way
+        self._contexts = itertools.count(1)
+        # what the vendor was asked for, retries included: what it bills
+        self.characters = 0
+        self._variants = {} if variants is None else variants
+        self._variants[sample_rate] = self
+        self._pool = Pool(self._open, wire.errors, idle_message=wire.idle_message, uses_per_minute=wire.uses_per_minute)
+
+    @property
+    def ref(self) -> ModelRef:
+        return self._wire.ref
+
+    @property
+    def sample_rate(self) -> int:
+        return self._format.sample_rate
+
+    def for_line(self, sample_rate: int) -> "SocketTts":
+        """This voice at 8000 (mu-law on the wire) or 16000 Hz, so that nothing is resampled; always the same object."""
+        if sample_rate not in (8000, 16000):
+            return self
+        known = self._variants.get(sample_rate)
+        return known or SocketTts(
+            self._wire, sample_rate=sample_rate, limits=self._limits, way=self._way, variants=self._variants
+        )
+
+    async def warm_up(self) -> None:
+        """Open a connection before the first sentence needs it."""
+        connection, _ = await self._pool.take()
+        self._pool.give_back(connection)
+
+    async def close(self) -> None:
+        for variant in self._variants.values():
+            variant.drop_connections()
+
+    def drop_connections(self) -> None:
+        self._pool.close()
+
+    async def speak(self, text: str) -> AsyncGenerator[bytes, None]:
+        """PCM16 of one sentence. Closing it tells the vendor to stop; the connection stays for the next sentence."""
+        if not text.strip():
+            return
+        context = f"c{next(self._contexts)}"
+        connection, was_used = await self._ask(text, context, only_new=False)
+        try:
+            try:
+                first = await self._next(connection, context, self._limits.first_byte_s)
+            except ModelError as error:
+                # a connection that died in its sleep says so only now
+                if not was_used or not error.code.endswith("cut_off"):
+                    raise
+                self._pool.discard(connection)
+                connection, _ = await self._ask(text, context, only_new=True)
+                first = await self._next(connection, context, self._limits.first_byte_s)
+            odd = b""
+            while first is not None:
+                pcm = odd + first
+                odd = pcm[len(pcm) & ~1 :]
+                yield pcm[: len(pcm) & ~1]
+                first = await self._next(connection, context, self._limits.stall_s)
+        except ModelError:
+            self._pool.discard(connection)
+            raise
+        except (GeneratorExit, asyncio.CancelledError):
+            self._cancel(connection, context)
+            raise
+        self._pool.give_back(connection)
+
+    async def _ask(self, text: str, context: str, *, only_new: bool) -> tuple[Connection, bool]:
+        connection, was_used = await self._pool.take(only_new=only_new)
+        connection.send(*self._wire.ask(text, context, self._format))
+        self.characters += len(text)
+        return connection, was_used
+
+    async def _next(self, connection: Connection, context: str, limit_s: float) -> bytes | None:
+        """The next audio of a sentence as PCM16, None at its end."""
+        errors = self._wire.errors
+        try:
+            async with asyncio.timeout(limit_s):
+                while True:
+                    news = self._read(await connection.news.get())
+                    if isinstance(news, ModelError):
+                        raise news
+                    if news is None or isinstance(news, Stopped) or news.context not in (None, context):
+                        continue
+                    if isinstance(news, Failed):
+                        raise news.error
+                    if isinstance(news, Done):
+                        return None
+                    if news.payload:
+                        return self._format.to_pcm(news.payload)
+        except TimeoutError:
+            raise errors.timed_out("audio", limit_s) from None
+
+    def _read(self, message: str | bytes | ModelError) -> TtsNews | ModelError:
+        if isinstance(message, bytes):
+            return Audio(message)
+        if isinstance(message, ModelError):
+            return message
+        try:
+            found = json.loads(message)
+            if not isinstance(found, dict):
+                raise TypeError("no object")
+            return self._wire.read(found)
+        except (ValueError, KeyError, TypeError) as error:
+            return self._wire.errors.malformed(f"{type(error).__name__}: {error}")
+
+    def _cancel(self, connection: Connection, context: str) -> None:
+        connection.send(*self._wire.cancel(context))
+        if self._wire.drains and connection.is_open:
+            connection.drain(self._ends(context))
+        else:
+            self._pool.give_back(connection)
+
+    def _ends(self, context: str) -> Callable[[str], bool]:
+        def is_end(message: str) -> bool:
+            news = self._read(message)
+            return isinstance(news, Stopped) or (isinstance(news, Done) and news.context == context)
+
+        return is_end
+
+    async def _open(self, connection: Connection) -> VendorSocket:
+        address = self._wire.address(self._format)
+        return await connect(address, connection, self._wire.errors, limit_s=self._limits.connect_s, way=self._way)

@@ -1,0 +1,68 @@
+"""From a configured choice to a voice or a recogniser, the live check of a key, and the end of a process."""
+
+from collections.abc import Callable
+from weakref import WeakSet
+
+from offhook.models.ports import ModelError
+from offhook.models.speech.stt import SocketStt, SttLimits, SttWire
+from offhook.models.speech.tts import SocketTts, TtsLimits, TtsWire
+from offhook.models.speech.way import Way
+from offhook.models.vendors import Choice, VendorParts
+
+# Three characters: the only question that a voice, a model and a key answer together.
+CHECK_TEXT = "Ok."
+CHECK_RATE = 8000
+
+
+def way_of(choice: Choice, parts: VendorParts) -> Way:
+    """Straight to the vendor's own address and the operator's; through the guard to an organisation's."""
+    is_guarded = choice.base_url is not None and not choice.is_own_network
+    return Way(is_guarded, getattr(parts, "egress", None))
+
+
+class SocketVoices:
+    """``build``, ``check`` and ``close`` of a vendor whose voices speak over a WebSocket."""
+
+    def __init__(self, wire: Callable[[Choice], TtsWire], parts: VendorParts, limits: TtsLimits | None = None) -> None:
+        self._wire = wire
+        self._parts = parts
+        self._limits = limits
+        self._built: WeakSet[SocketTts] = WeakSet()
+
+    def build(self, choice: Choice) -> SocketTts:
+        voice = SocketTts(self._wire(choice), limits=self._limits, way=way_of(choice, self._parts))
+        self._built.add(voice)
+        return voice
+
+    async def check(self, choice: Choice) -> None:
+        """Have two letters spoken: costs three characters, and finds a wrong key, voice or model. ModelError."""
+        voice = SocketTts(
+            self._wire(choice), sample_rate=CHECK_RATE, limits=self._limits, way=way_of(choice, self._parts)
+        )
+        try:
+            heard = [piece async for piece in voice.speak(CHECK_TEXT)]
+            if not heard:
+                raise ModelError("tts_malformed", "The vendor answered without audio.", retryable=True)
+        finally:
+            await voice.close()
+
+    async def close(self) -> None:
+        for voice in list(self._built):
+            await voice.close()
+
+
+class SocketEars:
+    """``build`` and ``check`` of a vendor that listens over a WebSocket. Streams end with their calls."""
+
+    def __init__(self, wire: Callable[[Choice], SttWire], parts: VendorParts, limits: SttLimits | None = None) -> None:
+        self._wire = wire
+        self._parts = parts
+        self._limits = limits
+
+    def build(self, choice: Choice) -> SocketStt:
+        return SocketStt(self._wire(choice), limits=self._limits, way=way_of(choice, self._parts))
+
+    async def check(self, choice: Choice) -> None:
+        """Open a stream and close it: costs nothing. ModelError."""
+        stream = await self.build(choice).open(sample_rate=CHECK_RATE, language=choice.language)
+        await stream.close()
