@@ -1,6 +1,5 @@
 """Whole calls through the vendors' emulators: the caller speaks, the agent answers, also when a vendor dies in between."""
 
-import asyncio
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from typing import Any, Self
@@ -24,7 +23,7 @@ from offhook.models.vendors import Choice
 from offhook.voice import events
 from tests.fakes.scripted import says
 from tests.models.speech.vendors import EARS, KEY, VOICES, Ears, Voice, stt_choice, tts_choice, virtually
-from tests.voice.phone import QUIET, Action, Call, simple_agent
+from tests.voice.phone import Action, Call, simple_agent
 
 BOOK = "i want to book a table"
 SURE = "Sure, for how many people shall I book it?"
@@ -42,20 +41,10 @@ class TalkingCall(Call):
     def voice(self) -> bytearray:
         return self.__dict__.setdefault("_voice", bytearray())
 
-    async def _caller(self, loop: asyncio.AbstractEventLoop) -> None:
-        waiting = sorted(self.actions, key=lambda action: action.at)
-        frame = 0
-        while True:
-            now = frame * 0.02
-            while waiting and waiting[0].at <= now:
-                waiting.pop(0).do(self)
-            if now >= self.hangs_up_at:
-                self.session.leg_ended("caller_hung_up")
-                return
-            self.session.feed_audio((bytes(self.voice[:160]) + QUIET)[:160])
-            del self.voice[:160]
-            frame += 1
-            await asyncio.sleep(self.started_at + frame * 0.02 - loop.time())
+    def _audio(self, now: float) -> bytes:
+        frame = (bytes(self.voice[:160]) + self.leg.codec.silence)[:160]
+        del self.voice[:160]
+        return frame
 
     def heard_by_the_caller(self) -> str:
         """The words in the frames that left, in the order in which the caller heard them."""

@@ -317,6 +317,11 @@ class OpenAiRealtimeServer(EarServer):
     """``/v1/realtime?intent=transcription``: server_vad cuts items, transcripts follow the commit."""
 
     path = "/v1/realtime"
+
+    @property
+    def base_url(self) -> str:
+        return super().base_url + "/v1"
+
     refusals: ClassVar[Mapping[str, Refusal]] = {
         "unauthorized": Refusal(
             401,

@@ -6,12 +6,13 @@ Written from OpenAI's API reference: a body of raw PCM at 24 kHz that comes in c
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
+from offhook.kit.audio import Samples
 from offhook.lab.speech.server import Fault, Refusal
 from offhook.lab.speech.tones import LEXICON, Lexicon, read, speak
 from offhook.lab.speech.voices import NO_VOICE, PIECE_S
@@ -45,6 +46,7 @@ class OpenAiAudioServer:
         self.lexicon = lexicon
         self.script = script
         self.url = ""
+        self.say: Callable[[str, int], Awaitable[Samples]] | None = None
         self.trouble: str | None = None
         self.fault: Fault | None = None
         self.first_byte_s = 0.1
@@ -70,6 +72,11 @@ class OpenAiAudioServer:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
             await listener.wait_closed()
+
+    @property
+    def base_url(self) -> str:
+        """What is typed into a configuration."""
+        return self.url
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.create_task(self._serve(reader, writer))
@@ -123,7 +130,7 @@ class OpenAiAudioServer:
         writer.write(f"HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ntransfer-encoding: chunked\r\n\r\n".encode())
         if self.answers_wav:
             _write_chunk(writer, _wav_header())
-        samples = speak(text, RATE, self.lexicon)
+        samples = await self.say(text, RATE) if self.say else speak(text, RATE, self.lexicon)
         step = int(PIECE_S * RATE)
         for number, at in enumerate(range(0, samples.size, step)):
             if fault is not None and number == fault.after:

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
@@ -14,6 +14,7 @@ from websockets.datastructures import Headers
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
+from offhook.kit.audio import Samples
 from offhook.lab.speech.tones import LEXICON, Lexicon
 
 FaultKind = Literal["silent", "slow", "cut", "close", "stall", "garbage", "binary_garbage"]
@@ -61,6 +62,8 @@ class LabServer(ABC):
         self.api_key = api_key
         self.lexicon = lexicon
         self.url = ""
+        # voices: how a text sounds, when not in tones
+        self.say: Callable[[str, int], Awaitable[Samples]] | None = None
         self.trouble: str | None = None
         self.fault: Fault | None = None
         self.requests: list[str] = []
@@ -79,6 +82,11 @@ class LabServer(ABC):
             yield self
             for socket in list(self._sockets):
                 socket.transport.abort()
+
+    @property
+    def base_url(self) -> str:
+        """What is typed into a configuration."""
+        return self.url.replace("ws", "http", 1)
 
     @property
     def is_connected(self) -> bool:

@@ -35,7 +35,7 @@ class VoiceServer(LabServer):
         slow = self._takes("slow")
         fault = self.take_fault()
         await asyncio.sleep(slow.seconds if slow else self.first_byte_s)
-        samples = speak(text, rate, self.lexicon)
+        samples = await self.say(text, rate) if self.say else speak(text, rate, self.lexicon)
         step = int(PIECE_S * rate)
         for number, at in enumerate(range(0, samples.size, step)):
             if fault is not None and number == fault.after:

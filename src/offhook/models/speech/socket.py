@@ -1,6 +1,6 @@
 """One WebSocket to a vendor, pushed into a receiver: connect with a limit, whole messages, one end.
 
-picows: 4 µs a sent message against 19 of ``websockets`` (bench/speech_vendors.py), and no task per connection.
+picows: 4 µs a sent message against 19 of ``websockets`` (in a loop; see docs/decisions), and no task per connection.
 """
 
 import asyncio
@@ -20,6 +20,7 @@ from picows import (
     WSError,
     WSFrame,
     WSHandshakeError,
+    WSInvalidURL,
     WSListener,
     WSMsgType,
     WSParsedURL,
@@ -169,6 +170,8 @@ async def connect(
         raise errors.of_status(
             int(response.status), error.raw_body or b"", response.headers.get("retry-after")
         ) from error
+    except WSInvalidURL as error:
+        raise errors.make("bad_request", "The address is none of a WebSocket.") from error
     except WSError as error:
         raise errors.malformed(type(error).__name__) from error
     except EgressError as error:

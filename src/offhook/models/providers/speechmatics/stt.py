@@ -50,7 +50,7 @@ CLOSE_CODES: Final = {
 class SpeechmaticsWire:
     """Implements SttWire."""
 
-    chunk_s = 0.02
+    chunk_s = 0.04
     replay_speed = None
     idle_message = None
 

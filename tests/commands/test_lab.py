@@ -1,0 +1,85 @@
+"""``offhook lab vendors``: a developer without an account."""
+
+import asyncio
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from offhook.models.catalogue import Catalogue
+from offhook.models.ports import ModelError
+from offhook.models.vendors import AnyVendor, Choice, VendorParts
+from offhook.settings import Settings
+from tests.models.speech.vendors import spoken_words
+
+
+@pytest.fixture(scope="module")
+def addresses() -> Iterator[dict[str, str]]:
+    command = [sys.executable, "-m", "offhook.cli", "lab", "vendors", "--first-port", "0", "--tones"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    found = {}
+    for line in process.stdout:
+        if (match := re.match(r"  ((?:tts|stt) \w+) .*(http://\S+)$", line)) is not None:
+            found.setdefault(match[1], match[2])
+        if "offhook serve" in line:
+            break
+    yield found
+    process.send_signal(signal.SIGINT)
+    assert process.wait(20) == 0
+
+
+def vendor(kind: str, name: str) -> AnyVendor:
+    return Catalogue.of(VendorParts(Settings())).find(kind, name)  # type: ignore[arg-type]
+
+
+def choice(of: AnyVendor, url: str) -> Choice:
+    voice = of.voices[0].id if of.voices else ""
+    return Choice(of.kind, of.provider, of.models[0].id, "lab-key", url, is_own_network=True, voice_id=voice)
+
+
+@pytest.mark.parametrize("name", ["elevenlabs", "cartesia", "deepgram", "rime", "openai"])
+def test_voices_speak_and_their_key_passes_the_live_check(addresses: dict[str, str], name: str) -> None:
+    async def scenario() -> list[str]:
+        found = vendor("tts", name)
+        await found.check(choice(found, addresses[f"tts {name}"]))
+        voice = found.build(choice(found, addresses[f"tts {name}"]))
+        pcm = b"".join([piece async for piece in voice.speak("hello")])  # type: ignore[union-attr]
+        rate = voice.sample_rate  # type: ignore[union-attr]
+        await found.close()
+        return spoken_words(pcm, rate)
+
+    # the words' pitches are known to the other process only; that it is one word is enough
+    assert len(asyncio.run(scenario())) == 1
+
+
+@pytest.mark.parametrize("name", ["deepgram", "assemblyai", "speechmatics", "openai"])
+def test_keys_of_recognisers_pass_the_live_check(addresses: dict[str, str], name: str) -> None:
+    found = vendor("stt", name)
+    asyncio.run(found.check(choice(found, addresses[f"stt {name}"])))
+
+
+def test_a_wrong_key_does_not(addresses: dict[str, str]) -> None:
+    found = vendor("stt", "deepgram")
+    wrong = Choice("stt", "deepgram", "nova-3", "wrong-key", addresses["stt deepgram"], is_own_network=True)
+    with pytest.raises(ModelError, match="401"):
+        asyncio.run(found.check(wrong))
+
+
+def test_an_organisations_address_goes_through_the_guard(addresses: dict[str, str]) -> None:
+    """Loopback is refused to those who are not the operator."""
+
+    async def scenario(found: AnyVendor, url: str) -> str:
+        strangers = Choice(found.kind, found.provider, found.models[0].id, "lab-key", url, voice_id="alloy")
+        try:
+            await found.check(strangers)
+        except ModelError as error:
+            return error.code
+        return "was let through"
+
+    for kind, name in (("tts", "cartesia"), ("tts", "openai"), ("stt", "speechmatics")):
+        found = vendor(kind, name)
+        assert asyncio.run(scenario(found, addresses[f"{kind} {name}"])) == f"{kind}_forbidden"
