@@ -28,7 +28,7 @@ def addresses() -> Iterator[dict[str, str]]:
         if "offhook serve" in line:
             break
     yield found
-    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGTERM)
     assert process.wait(20) == 0
 
 

@@ -1,6 +1,7 @@
 """``offhook lab``: the outside world in a process, for developing without an account."""
 
 import asyncio
+import signal
 from typing import Annotated
 
 import numpy as np
@@ -35,8 +36,6 @@ def register(app: typer.Typer) -> None:
         with one_sentence():
             try:
                 run(_vendors(host, first_port, tuple(script or DEFAULT_SCRIPT), has_tones=has_tones))
-            except KeyboardInterrupt:
-                typer.echo("")
             except OSError as error:
                 raise CommandError(f"The emulators cannot listen: {error.strerror or error}.") from None
 
@@ -47,7 +46,10 @@ async def _vendors(host: str, first_port: int, script: tuple[str, ...], *, has_t
         say = None if has_tones else _offline_voice(program)
         async with every_server(host=host, first_port=first_port, script=script, say=say) as servers:
             _explain(servers)
-            await asyncio.Event().wait()
+            over, loop = asyncio.Event(), asyncio.get_running_loop()
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.add_signal_handler(number, over.set)
+            await over.wait()
     finally:
         await program.close()
 
