@@ -21,6 +21,7 @@ import websockets
 from picows import WSFrame, WSListener, WSMsgType, WSTransport, ws_connect
 
 from offhook.kit.audio import MULAW_8K
+from offhook.kit.egress import EgressClient
 from offhook.lab.speech.every import every_server
 from offhook.lab.speech.openai_audio import OpenAiAudioServer
 from offhook.lab.speech.tones import speak
@@ -168,7 +169,7 @@ async def bare_speaking(url: str, seconds: float, *, is_picows: bool) -> float:
 
 
 async def measure(urls: dict[str, str]) -> dict[str, dict[str, float]]:
-    audio, catalogue = frames(), Catalogue.of(VendorParts(Settings()))
+    audio, catalogue = frames(), Catalogue.of(VendorParts(Settings(), EgressClient()))
     seconds = SECONDS * 4
     deepgram, cartesia = (urls[name].replace("http", "ws", 1) for name in ("stt deepgram", "tts cartesia"))
 

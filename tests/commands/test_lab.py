@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from offhook.kit.egress import EgressClient
 from offhook.models.catalogue import Catalogue
 from offhook.models.ports import ModelError
 from offhook.models.vendors import AnyVendor, Choice, VendorParts
@@ -33,7 +34,7 @@ def addresses() -> Iterator[dict[str, str]]:
 
 
 def vendor(kind: str, name: str) -> AnyVendor:
-    return Catalogue.of(VendorParts(Settings())).find(kind, name)  # type: ignore[arg-type]
+    return Catalogue.of(VendorParts(Settings(), EgressClient())).find(kind, name)  # type: ignore[arg-type]
 
 
 def choice(of: AnyVendor, url: str) -> Choice:

@@ -16,8 +16,7 @@ CHECK_RATE = 8000
 
 def way_of(choice: Choice, parts: VendorParts) -> Way:
     """Straight to the vendor's own address and the operator's; through the guard to an organisation's."""
-    is_guarded = choice.base_url is not None and not choice.is_own_network
-    return Way(is_guarded, getattr(parts, "egress", None))
+    return Way(choice.is_guarded, parts.egress)
 
 
 class SocketVoices:
