@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 from weakref import WeakKeyDictionary
 
 import numpy as np
