@@ -178,7 +178,9 @@ class TestAVoiceThatDies:
 
                 await carry(call.does(break_it, at=2.9).says(BOOK, at=3.0).hangs_up(at=14))
                 assert failed_over(call) == [("tts", vendor.name, other.name)]
-                assert call.heard_by_the_caller().endswith("sure for how many people shall i book it")
+                # the next voice goes on where the first one stopped, perhaps with the word in which it stopped
+                heard = re.sub(r"\b(\w+) \1\b", r"\1", call.heard_by_the_caller())
+                assert heard.endswith("sure for how many people shall i book it")
                 assert call.longest_silence_after(4.3) < 3
 
         virtually(scenario)
