@@ -69,9 +69,8 @@ async def measure(provider: str, base_url: str, turns: int) -> dict[str, Any]:
     await llm.warm_up()
     load_ms = (time.process_time() - began) * 1000
     await answer(llm)
-    began, firsts = time.thread_time(), []
-    for _ in range(turns):
-        firsts.append(await answer(llm))
+    began = time.thread_time()
+    firsts = [await answer(llm) for _ in range(turns)]
     turn_ms = (time.thread_time() - began) * 1000 / turns
     await close_http_clients()
     return {
