@@ -1,5 +1,6 @@
 """Whole calls through the vendors' emulators: the caller speaks, the agent answers, also when a vendor dies in between."""
 
+import re
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from typing import Any, Self
