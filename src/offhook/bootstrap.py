@@ -14,8 +14,23 @@ import offhook.runs.tables
 import offhook.telephony.tables
 import offhook.tools.tables
 import offhook.usage.tables
+import offhook.webhooks.tables
 import offhook.workflows.tables
-from offhook import browser, campaigns, chat, models, orgs, recordings, runs, telephony, tools, usage, workflows
+from offhook import (
+    admin,
+    browser,
+    campaigns,
+    chat,
+    models,
+    orgs,
+    recordings,
+    runs,
+    telephony,
+    tools,
+    usage,
+    webhooks,
+    workflows,
+)
 from offhook.jobs.queue import prune
 from offhook.jobs.registry import JobRegistry
 from offhook.kit.db import Base, Database
@@ -25,12 +40,27 @@ from offhook.root import Root, remember_settings
 from offhook.settings import Settings, SettingsError
 
 # Lower domains first: an upper one may ask the root for their services.
-DOMAINS = (orgs, tools, usage, recordings, workflows, models, runs, telephony, browser, chat, campaigns)
+DOMAINS = (
+    orgs,
+    webhooks,
+    tools,
+    usage,
+    recordings,
+    workflows,
+    models,
+    runs,
+    telephony,
+    browser,
+    chat,
+    campaigns,
+    admin,
+)
 
 # Foreign keys between domains are strings: every table must be known before one is used.
 TABLES = (
     offhook.jobs.tables,
     offhook.orgs.tables,
+    offhook.webhooks.tables,
     offhook.usage.tables,
     offhook.models.prices.tables,
     offhook.recordings.tables,

@@ -37,6 +37,7 @@ WRITES_ITS_OWN = {
 # operation_id: why there is no entry.
 NO_ENTRY = NOT_RECORDED | {
     "look_at_invitation": "changes nothing",
+    "test_webhook": "changes nothing: a letter that is neither stored nor numbered",
     "test_phone_call": "the run is the record: who, when, to which number, at what cost",
     "trigger_agent": "the run is the record, with the key in its context",
     "hang_up_call": "the run is the record: its events and its end",

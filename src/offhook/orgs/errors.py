@@ -157,3 +157,9 @@ class SessionNotFound(NotFound):
     """Session not found."""
 
     code = "session_not_found"
+
+
+class UserWithoutOrganization(Conflict):
+    """This user belongs to no organisation."""
+
+    code = "user_without_organization"

@@ -14,7 +14,7 @@ from offhook.kit.audio import Codec
 from offhook.models.ports import ModelSource
 from offhook.recordings import Library
 from offhook.root import Root
-from offhook.runs import event_store, finishing, leases
+from offhook.runs import event_store, finishing, leases, news
 from offhook.runs.context import call_configurations, call_context
 from offhook.runs.errors import ProcessIsFull, RunNotConnectable
 from offhook.runs.events import RunFinished, RunStarted
@@ -176,6 +176,7 @@ class LiveRuns:
             run.recording_key = f"recordings/{run.organization_id}/{run.id}.wav"
             version = await workflows.version_to_run(session, run.organization_id, run.version_id)
             await event_store.notify(session, [run.id])
+            await news.tell_started(session, run)
         return run, version
 
     async def _build(self, run: Run, version: VersionToRun, leg: CallLeg, sink: RunEvents) -> LiveCall:

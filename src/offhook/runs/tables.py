@@ -20,6 +20,9 @@ class Run(Base):
     __tablename__ = "runs"
     __table_args__ = (
         Index("ix_runs_org", "organization_id", "id"),
+        # Superusers list the runs of all organisations.
+        Index("ix_runs_created", "created_at", "id"),
+        Index("ix_runs_duration", text("duration DESC NULLS LAST"), text("id DESC")),
         Index("ix_runs_workflow", "organization_id", "workflow_id", "id"),
         Index(
             "ix_runs_org_created", "organization_id", "created_at", "id", postgresql_include=["workflow_id", *_LISTED]

@@ -1,0 +1,171 @@
+"""The superuser's endpoints: looking across organisations, and acting in a user's name."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Response
+
+from offhook.admin.schemas import (
+    ImpersonatedUser,
+    ImpersonateRequest,
+    ImpersonateResponse,
+    SuperuserCampaignItem,
+    SuperuserOrganizationItem,
+    SuperuserWorkflowItem,
+    SuperuserWorkflowRunsListResponse,
+)
+from offhook.campaigns import across as campaigns
+from offhook.kit.db import Session
+from offhook.kit.pagination import PageParams, SliceParams, set_total
+from offhook.orgs import Now, RequireSuperuser
+from offhook.orgs import across as orgs
+from offhook.runs import across as runs
+from offhook.runs import listing
+from offhook.runs.links import Links, links_of
+from offhook.runs.listing import RunQuery
+from offhook.usage import accounts
+from offhook.workflows import across as workflows
+from offhook.workflows import service as workflow_service
+
+router = APIRouter(prefix="/superuser", tags=["superuser"])
+
+OrganizationId = Annotated[int | None, Query(ge=1, le=2**31 - 1, description="Only this organisation's")]
+
+_CAMPAIGN_COLUMNS = tuple(SuperuserCampaignItem.model_fields.keys() - {"organization_name", "workflow_name"})
+
+
+@router.get("/organizations", response_model=list[SuperuserOrganizationItem], operation_id="list_all_organizations")
+async def list_organizations(
+    caller: RequireSuperuser, session: Session, response: Response, part: SliceParams
+) -> list[dict[str, Any]]:
+    """Every organisation, oldest first, with what it has; `X-Total-Count` is how many there are."""
+    found, total = await orgs.organizations(session, limit=part.limit, offset=part.offset)
+    set_total(response, total)
+    ids = [organization.id for organization, _ in found]
+    workflow_counts = await workflows.counts(session, ids)
+    run_counts = await runs.counts(session, ids)
+    balances = await accounts.balances(session, ids)
+    return [
+        {
+            "id": organization.id,
+            "name": organization.name,
+            "created_at": organization.created_at,
+            "member_count": members,
+            "workflow_count": workflow_counts.get(organization.id, 0),
+            "run_count": run_counts.get(organization.id, 0),
+            "balance_cents": balances.get(organization.id, 0),
+        }
+        for organization, members in found
+    ]
+
+
+@router.get("/workflows", response_model=list[SuperuserWorkflowItem], operation_id="list_all_workflows")
+async def list_workflows(
+    caller: RequireSuperuser,
+    session: Session,
+    response: Response,
+    part: SliceParams,
+    organization_id: OrganizationId = None,
+    status: Annotated[str | None, Query(description="`active`, `archived` or both, separated by a comma")] = None,
+) -> list[dict[str, Any]]:
+    """Newest first; `X-Total-Count` is the length of the whole list."""
+    statuses = workflow_service.parse_statuses(status)
+    rows, total = await workflows.listing(session, organization_id, statuses, limit=part.limit, offset=part.offset)
+    set_total(response, total)
+    names = await orgs.names(session, {row.organization_id for row in rows})
+    by_workflow = await runs.counts_of_workflows(session, [row.id for row in rows])
+    return [
+        {
+            "id": row.id,
+            "name": row.name,
+            "status": row.status,
+            "organization_id": row.organization_id,
+            "organization_name": names[row.organization_id],
+            "workflow_uuid": str(row.workflow_uuid),
+            "folder_id": row.folder_id,
+            "total_runs": by_workflow.get(row.id, 0),
+            "created_at": row.created_at,
+            "updated_at": row.updated_at,
+        }
+        for row in rows
+    ]
+
+
+@router.get("/campaigns", response_model=list[SuperuserCampaignItem], operation_id="list_all_campaigns")
+async def list_campaigns(
+    caller: RequireSuperuser,
+    session: Session,
+    response: Response,
+    part: SliceParams,
+    organization_id: OrganizationId = None,
+) -> list[dict[str, Any]]:
+    """Newest first; `X-Total-Count` is the length of the whole list."""
+    rows, total = await campaigns.listing(session, organization_id, limit=part.limit, offset=part.offset)
+    set_total(response, total)
+    names = await orgs.names(session, {row.organization_id for row in rows})
+    workflow_names = await workflows.names(session, {row.workflow_id for row in rows})
+    return [
+        {
+            **{name: getattr(row, name) for name in _CAMPAIGN_COLUMNS},
+            "organization_name": names[row.organization_id],
+            "workflow_name": workflow_names.get(row.workflow_id, ""),
+        }
+        for row in rows
+    ]
+
+
+@router.get("/workflow-runs", response_model=SuperuserWorkflowRunsListResponse, operation_id="list_all_workflow_runs")
+async def list_workflow_runs(
+    caller: RequireSuperuser,
+    session: Session,
+    page: PageParams,
+    links: Annotated[Links, Depends(links_of)],
+    filters: Annotated[str | None, Query(description="JSON array of {field, type, value}")] = None,
+    sort_by: Annotated[str | None, Query(description="id, created_at (default) or duration")] = None,
+    sort_order: Annotated[str | None, Query(description="asc or desc (default)")] = None,
+) -> dict[str, Any]:
+    """The runs of all organisations, newest first unless sorted otherwise; `organization_id` filters too."""
+    rows, total = await runs.page(session, RunQuery(page, filters, sort_by, sort_order))
+    names = await orgs.names(session, {row.organization_id for row in rows})
+    workflow_names = await workflows.names(session, {row.workflow_id for row in rows})
+    shown = [
+        {
+            **listing.record(row, workflow_names.get(row.workflow_id, ""), links),
+            "organization_id": row.organization_id,
+            "organization_name": names[row.organization_id],
+            "user_id": row.created_by,
+        }
+        for row in rows
+    ]
+    return {
+        "runs": shown,
+        "workflow_runs": shown,
+        "total_count": total,
+        "page": page.page,
+        "limit": page.limit,
+        "total_pages": page.total_pages(total),
+    }
+
+
+@router.post("/impersonate", response_model=ImpersonateResponse, operation_id="impersonate")
+async def impersonate(
+    body: ImpersonateRequest, caller: RequireSuperuser, session: Session, now: Now
+) -> ImpersonateResponse:
+    """A session of one hour in a user's name. What is done with it stands in the audit log under both names, and it
+    opens no superuser endpoint."""
+    borrowed = await orgs.impersonate(
+        session,
+        caller,
+        orgs.Who(body.provider_user_id, body.user_id, body.email, body.organization_id),
+        now,
+    )
+    user = ImpersonatedUser(
+        id=borrowed.user.id,
+        email=borrowed.user.email,
+        name=borrowed.user.name,
+        organization_id=borrowed.organization_id,
+        role=borrowed.role,
+        is_superuser=borrowed.user.is_superuser,
+    )
+    return ImpersonateResponse(
+        access_token=borrowed.token, refresh_token=borrowed.token, expires_at=borrowed.expires_at, user=user
+    )

@@ -1,0 +1,103 @@
+"""The bodies and answers of the superuser's endpoints."""
+
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from offhook.runs.schemas import RunRecord
+
+
+class SuperuserWorkflowItem(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+    id: int
+    name: str
+    status: str
+    organization_id: int
+    organization_name: str
+    workflow_uuid: str
+    folder_id: int | None
+    total_runs: int
+    created_at: datetime
+    updated_at: datetime
+
+
+class SuperuserOrganizationItem(BaseModel):
+    id: int
+    name: str
+    created_at: datetime
+    member_count: int
+    workflow_count: int
+    run_count: int
+    balance_cents: int
+
+
+class SuperuserCampaignItem(BaseModel):
+    id: int
+    name: str
+    status: str
+    organization_id: int
+    organization_name: str
+    workflow_id: int
+    workflow_name: str
+    parent_campaign_id: int | None
+    max_concurrency: int
+    failure_reason: str | None
+    created_at: datetime
+    started_at: datetime | None
+    completed_at: datetime | None
+
+
+class SuperuserRunItem(RunRecord):
+    organization_id: int
+    organization_name: str
+    user_id: int | None = Field(description="Who started it; null for a call that came in or was started by a key")
+
+
+class SuperuserWorkflowRunsListResponse(BaseModel):
+    """``workflow_runs`` is the same list as ``runs``. ``total_count`` counts to 100,000 and no further."""
+
+    runs: list[SuperuserRunItem]
+    workflow_runs: list[SuperuserRunItem]
+    total_count: int
+    page: int
+    limit: int
+    total_pages: int
+
+
+class ImpersonateRequest(BaseModel):
+    """One of the three names the user; of several, the first one. ``provider_user_id`` is the identity provider's: here
+    users sign in with us, and it is the user's id as text. ``organization_id`` chooses among the user's organisations."""
+
+    provider_user_id: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)] | None = (
+        None
+    )
+    user_id: int | None = Field(default=None, ge=1, le=2**31 - 1)
+    email: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=320)] | None = None
+    organization_id: int | None = Field(default=None, ge=1, le=2**31 - 1)
+
+    @model_validator(mode="after")
+    def _names_someone(self) -> "ImpersonateRequest":
+        if self.provider_user_id is None and self.user_id is None and self.email is None:
+            raise ValueError("give provider_user_id, user_id or email")
+        return self
+
+
+class ImpersonatedUser(BaseModel):
+    id: int
+    email: str
+    name: str | None
+    organization_id: int
+    role: str
+    is_superuser: bool
+
+
+class ImpersonateResponse(BaseModel):
+    """``access_token`` is a bearer token for one hour. Our tokens are not refreshed: ``refresh_token`` is the same one,
+    for clients that want both, and ends with it."""
+
+    access_token: str
+    refresh_token: str
+    expires_at: datetime
+    user: ImpersonatedUser

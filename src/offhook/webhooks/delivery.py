@@ -1,0 +1,242 @@
+"""One attempt to deliver: sign, send with no transaction open, write down what came back and when to try again.
+
+A job is an attempt. It names the round and the attempts before it; when the row says otherwise another job was faster
+and it does nothing. A worker that dies between sending and writing leaves the row as it was: the attempt is made again,
+with the same ``webhook-id``, by which receivers tell a repetition. A job that is lost is missed by the sweep.
+"""
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import structlog
+from standardwebhooks import Webhook
+
+from offhook.kit.clock import Clock
+from offhook.kit.crypto import Keyring
+from offhook.kit.db import Database
+from offhook.kit.egress import EgressAnswer, EgressClient, EgressError
+from offhook.orgs import Caller, audit
+from offhook.webhooks import repository, service
+from offhook.webhooks.repository import Due
+from offhook.webhooks.retries import SWITCH_OFF_AFTER, next_delay_s
+from offhook.webhooks.tables import WebhookAttempt, WebhookEndpoint, WebhookEvent
+
+TIMEOUT_S: Final = 15.0
+MAX_ANSWER_BYTES: Final = 64 * 1024
+_SHOWN_ANSWER: Final = 500
+_GONE: Final = 410
+# One slow endpoint must not take the workers' hands from everyone else's jobs.
+AT_ONCE_PER_ENDPOINT: Final = 4
+AT_ONCE: Final = 8
+BUSY_DELAY_S: Final = 2.0
+OVERDUE_AFTER: Final = timedelta(minutes=5)
+_SWEEP_AT_ONCE: Final = 500
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """What is sent: the same bytes at every attempt; headers are signed anew."""
+
+    organization_id: int
+    endpoint_id: int
+    url: str
+    message_id: str
+    body: bytes
+    headers: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """``status_code`` None: no answer came. ``wish_s`` is the endpoint's Retry-After."""
+
+    status_code: int | None
+    error: str | None
+    answer: str | None
+    duration_ms: int
+    wish_s: float | None = None
+
+    @property
+    def is_success(self) -> bool:
+        return self.error is None
+
+
+class Deliverer:
+    """Makes attempts; one per process, so that it can bound how many are under way at once."""
+
+    def __init__(self, db: Database, clock: Clock, keyring: Keyring, egress: EgressClient) -> None:
+        self._db = db
+        self._clock = clock
+        self._keyring = keyring
+        self._egress = egress
+        self._under_way: Counter[int] = Counter()
+
+    async def handle(self, payload: dict[str, Any]) -> None:
+        """The job ``webhook.deliver``."""
+        delivery_id, in_round, attempts = payload["delivery_id"], payload["round"], payload["attempts"]
+        async with self._db.transaction() as session:
+            due = await repository.due(session, None, delivery_id)
+            if not _is_current(due, in_round, attempts):
+                return
+            assert due is not None
+            endpoint_id = due.endpoint.id
+            if self._under_way[endpoint_id] >= AT_ONCE_PER_ENDPOINT or self._under_way.total() >= AT_ONCE:
+                await service.enqueue_attempt(session, delivery_id, in_round, attempts, delay_s=BUSY_DELAY_S)
+                return
+            if due.endpoint.status != service.ENABLED:
+                _bury(due, "The webhook is switched off.")
+                return
+            letter = self.letter(due.endpoint, due.event, due.delivery.sequence, attempts + 1)
+        self._under_way[endpoint_id] += 1
+        try:
+            outcome = await self.send(letter)
+        finally:
+            self._under_way[endpoint_id] -= 1
+        await self._write(delivery_id, in_round, attempts, outcome)
+
+    async def sweep(self, _: dict[str, Any]) -> None:
+        """The job ``webhook.sweep``: deliveries whose attempt is long overdue lost their job and get another one."""
+        async with self._db.transaction() as session:
+            before = self._clock.now() - OVERDUE_AFTER
+            for delivery_id, in_round, attempts in await repository.overdue(
+                session, None, before, limit=_SWEEP_AT_ONCE
+            ):
+                await service.enqueue_attempt(session, delivery_id, in_round, attempts)
+
+    def letter(self, endpoint: WebhookEndpoint, event: WebhookEvent, sequence: int, attempt: int) -> Letter:
+        """The signed request; an endpoint whose secret was just rotated gets a signature by either."""
+        message_id = f"evt_{event.id}"
+        content = {
+            "id": message_id,
+            "type": event.type,
+            "timestamp": event.created_at.isoformat(),
+            "organization_id": event.organization_id,
+            "sequence": sequence,
+            "data": event.data,
+        }
+        body = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+        now = self._clock.now()
+        sealed = [endpoint.secret]
+        if (
+            endpoint.old_secret is not None
+            and endpoint.old_secret_until is not None
+            and endpoint.old_secret_until > now
+        ):
+            sealed.append(endpoint.old_secret)
+        secrets = [service.opened(self._keyring, endpoint.organization_id, one) for one in sealed]
+        headers = {
+            "content-type": "application/json",
+            "user-agent": "Offhook-Webhooks/1",
+            "webhook-id": message_id,
+            "webhook-timestamp": str(int(now.timestamp())),
+            "webhook-signature": " ".join(Webhook(one).sign(message_id, now, body) for one in secrets),
+            "offhook-event": event.type,
+            "offhook-sequence": str(sequence),
+            "offhook-attempt": str(attempt),
+        }
+        return Letter(endpoint.organization_id, endpoint.id, endpoint.url, message_id, body.encode(), headers)
+
+    def test_letter(self, endpoint: WebhookEndpoint) -> Letter:
+        """An event of type ``webhook.test`` that is in no list and takes no sequence number."""
+        event = WebhookEvent(
+            id=0,
+            organization_id=endpoint.organization_id,
+            type=service.TEST,
+            data={"webhook_id": endpoint.id, "message": "This is a test."},
+            created_at=self._clock.now(),
+        )
+        return self.letter(endpoint, event, 0, 1)
+
+    async def send(self, letter: Letter) -> Outcome:
+        """Send it; whatever happens is an outcome. A redirect is a failure: it would lead the event elsewhere."""
+        started = self._clock.now()
+        try:
+            answer = await self._egress.request(
+                "POST",
+                letter.url,
+                headers=letter.headers,
+                content=letter.body,
+                timeout_s=TIMEOUT_S,
+                max_bytes=MAX_ANSWER_BYTES,
+                max_redirects=0,
+            )
+        except EgressError as error:
+            elapsed = self._clock.now() - started
+            return Outcome(None, str(error)[:500], None, max(0, round(elapsed.total_seconds() * 1000)))
+        shown = answer.text[:_SHOWN_ANSWER].replace("\0", "") or None
+        error_text = None if answer.is_success else f"The endpoint answered {answer.status}."
+        return Outcome(answer.status, error_text, shown, answer.elapsed_ms, _wish(answer))
+
+    async def _write(self, delivery_id: int, in_round: int, attempts: int, outcome: Outcome) -> None:
+        async with self._db.transaction() as session:
+            due = await repository.due(session, None, delivery_id, lock=True)
+            if not _is_current(due, in_round, attempts):
+                return  # another worker made the same attempt, or it was sent again from the beginning
+            assert due is not None
+            now = self._clock.now()
+            delivery = due.delivery
+            delivery.attempts = attempts + 1
+            delivery.last_status_code, delivery.last_error = outcome.status_code, outcome.error
+            session.add(
+                WebhookAttempt(
+                    organization_id=delivery.organization_id,
+                    delivery_id=delivery_id,
+                    attempt=attempts + 1,
+                    status_code=outcome.status_code,
+                    error=outcome.error,
+                    answer=outcome.answer,
+                    duration_ms=outcome.duration_ms,
+                    created_at=now,
+                )
+            )
+            if outcome.is_success:
+                delivery.status, delivery.delivered_at, delivery.next_attempt_at = service.DELIVERED, now, None
+                due.endpoint.failing_since, due.endpoint.last_success_at = None, now
+                return
+            due.endpoint.failing_since = due.endpoint.failing_since or now
+            delay_s = next_delay_s(attempts + 1, wish_s=outcome.wish_s)
+            if self._is_hopeless(due.endpoint, outcome, now):
+                await _switch_off(session, due.endpoint, outcome)
+                delay_s = None
+            if delay_s is None:
+                _bury(due, outcome.error or "")
+                return
+            delivery.next_attempt_at = now + timedelta(seconds=delay_s)
+            await service.enqueue_attempt(session, delivery_id, in_round, attempts + 1, delay_s=delay_s)
+
+    @staticmethod
+    def _is_hopeless(endpoint: WebhookEndpoint, outcome: Outcome, now: datetime) -> bool:
+        since = endpoint.failing_since
+        return outcome.status_code == _GONE or (since is not None and now - since >= SWITCH_OFF_AFTER)
+
+
+def _is_current(due: Due | None, in_round: int, attempts: int) -> bool:
+    return (
+        due is not None
+        and due.delivery.status == service.PENDING
+        and due.delivery.round == in_round
+        and due.delivery.attempts == attempts
+    )
+
+
+def _bury(due: Due, error: str) -> None:
+    due.delivery.status, due.delivery.next_attempt_at = service.DEAD, None
+    due.delivery.last_error = error[:500]
+    log.info("webhook_dead", endpoint_id=due.endpoint.id, delivery_id=due.delivery.id)
+
+
+async def _switch_off(session: Any, endpoint: WebhookEndpoint, outcome: Outcome) -> None:
+    """Nothing more is sent to it until somebody enables it; its events stay in ``GET /events``."""
+    endpoint.status = service.FAILING
+    nobody = Caller(endpoint.organization_id, user_id=None, key_id=None, role="member", is_superuser=False)
+    reason = "gone" if outcome.status_code == _GONE else "failed for three days"
+    await audit(session, nobody, "webhook.switched_off", f"webhook:{endpoint.id}", {"reason": reason})
+    log.warning("webhook_switched_off", endpoint_id=endpoint.id, reason=reason)
+
+
+def _wish(answer: EgressAnswer) -> float | None:
+    text = str(answer.headers.get("retry-after", ""))
+    return float(text) if text.isdecimal() and len(text) < 7 else None

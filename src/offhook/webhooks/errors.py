@@ -1,0 +1,33 @@
+"""What can be wrong with a customer's webhook."""
+
+from offhook.errors import Conflict, NotFound, Unprocessable
+
+
+class WebhookNotFound(NotFound):
+    """Webhook not found."""
+
+    code = "webhook_not_found"
+
+
+class DeliveryNotFound(NotFound):
+    """Delivery not found."""
+
+    code = "webhook_delivery_not_found"
+
+
+class TooManyWebhooks(Conflict):
+    """Your organisation has as many webhooks as it may have."""
+
+    code = "too_many_webhooks"
+
+
+class WebhookUrlRefused(Unprocessable):
+    """This address cannot be called."""
+
+    code = "webhook_url_refused"
+
+
+class WebhookDisabled(Conflict):
+    """This webhook is switched off: enable it first."""
+
+    code = "webhook_disabled"

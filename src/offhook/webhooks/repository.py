@@ -1,0 +1,161 @@
+"""The queries of webhooks; every one names the organisation, but for those of a job that is told a delivery's id."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import any_, func, literal, or_, select, text, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.kit.pagination import Page
+from offhook.webhooks.tables import WebhookAttempt, WebhookDelivery, WebhookEndpoint, WebhookEvent
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A delivery with all that an attempt needs."""
+
+    delivery: WebhookDelivery
+    endpoint: WebhookEndpoint
+    event: WebhookEvent
+
+
+async def endpoints(session: AsyncSession, organization_id: int) -> Sequence[WebhookEndpoint]:
+    found = await session.scalars(
+        select(WebhookEndpoint)
+        .where(WebhookEndpoint.organization_id == organization_id)
+        .order_by(WebhookEndpoint.id.desc())
+    )
+    return found.all()
+
+
+async def endpoint(
+    session: AsyncSession, organization_id: int, endpoint_id: int, *, lock: bool = False
+) -> WebhookEndpoint | None:
+    query = select(WebhookEndpoint).where(
+        WebhookEndpoint.id == endpoint_id, WebhookEndpoint.organization_id == organization_id
+    )
+    if lock:
+        query = query.with_for_update().execution_options(populate_existing=True)
+    found: WebhookEndpoint | None = await session.scalar(query)
+    return found
+
+
+async def lock_order(session: AsyncSession, organization_id: int) -> None:
+    """Held until the transaction ends: events of one organisation are committed in the order of their ids."""
+    await session.execute(
+        text("SELECT pg_advisory_xact_lock(hashtextextended('offhook.webhook_events', :id))"), {"id": organization_id}
+    )
+
+
+async def insert_event(
+    session: AsyncSession, organization_id: int, kind: str, key: str, data: dict[str, Any], at: datetime
+) -> int | None:
+    """The new event's id; None when it was told before."""
+    statement = (
+        insert(WebhookEvent)
+        .values(organization_id=organization_id, type=kind, key=key, data=data, created_at=at)
+        .on_conflict_do_nothing()
+        .returning(WebhookEvent.id)
+    )
+    found: int | None = await session.scalar(statement)
+    return found
+
+
+async def number_endpoints(session: AsyncSession, organization_id: int, kind: str) -> Sequence[tuple[int, int]]:
+    """(endpoint, its next sequence number) of each enabled endpoint that wants this kind of event."""
+    wanted = (
+        select(WebhookEndpoint.id)
+        .where(WebhookEndpoint.organization_id == organization_id, WebhookEndpoint.status == "enabled")
+        .where(or_(func.cardinality(WebhookEndpoint.events) == 0, literal(kind) == any_(WebhookEndpoint.events)))
+        .order_by(WebhookEndpoint.id)
+        .with_for_update()
+    )
+    rows = await session.execute(
+        update(WebhookEndpoint)
+        .where(WebhookEndpoint.id.in_(wanted.scalar_subquery()))
+        .values(last_sequence=WebhookEndpoint.last_sequence + 1)
+        .returning(WebhookEndpoint.id, WebhookEndpoint.last_sequence)
+        .execution_options(synchronize_session=False)
+    )
+    return [(row[0], row[1]) for row in rows]
+
+
+async def events_after(
+    session: AsyncSession, organization_id: int, *, after: int, kinds: Sequence[str], limit: int
+) -> Sequence[WebhookEvent]:
+    query = select(WebhookEvent).where(WebhookEvent.organization_id == organization_id, WebhookEvent.id > after)
+    if kinds:
+        query = query.where(WebhookEvent.type.in_(kinds))
+    return (await session.scalars(query.order_by(WebhookEvent.id).limit(limit))).all()
+
+
+async def deliveries(
+    session: AsyncSession, organization_id: int, endpoint_id: int, *, status: str | None, page: Page
+) -> tuple[list[dict[str, Any]], int]:
+    """The newest first, each with its event's type; and how many there are in all."""
+    conditions = [WebhookDelivery.organization_id == organization_id, WebhookDelivery.endpoint_id == endpoint_id]
+    if status is not None:
+        conditions.append(WebhookDelivery.status == status)
+    total = await session.scalar(select(func.count()).select_from(WebhookDelivery).where(*conditions))
+    rows = await session.execute(
+        select(*WebhookDelivery.__table__.columns, WebhookEvent.type.label("event_type"))
+        .join(WebhookEvent, WebhookEvent.id == WebhookDelivery.event_id)
+        .where(*conditions)
+        .order_by(WebhookDelivery.id.desc())
+        .limit(page.limit)
+        .offset(page.offset)
+    )
+    return [dict(row) for row in rows.mappings()], total or 0
+
+
+async def due(
+    session: AsyncSession, organization_id: int | None, delivery_id: int, *, lock: bool = False
+) -> Due | None:
+    """One delivery with its endpoint and event. Without an organisation for a job, which knows nothing but its id."""
+    query = (
+        select(WebhookDelivery, WebhookEndpoint, WebhookEvent)
+        .join(WebhookEndpoint, WebhookEndpoint.id == WebhookDelivery.endpoint_id)
+        .join(WebhookEvent, WebhookEvent.id == WebhookDelivery.event_id)
+        .where(WebhookDelivery.id == delivery_id)
+    )
+    if organization_id is not None:
+        query = query.where(WebhookDelivery.organization_id == organization_id)
+    if lock:
+        query = query.with_for_update(of=[WebhookDelivery, WebhookEndpoint]).execution_options(populate_existing=True)
+    row = (await session.execute(query)).first()
+    return None if row is None else Due(row[0], row[1], row[2])
+
+
+async def attempts(session: AsyncSession, organization_id: int, delivery_id: int) -> Sequence[WebhookAttempt]:
+    found = await session.scalars(
+        select(WebhookAttempt)
+        .where(WebhookAttempt.organization_id == organization_id, WebhookAttempt.delivery_id == delivery_id)
+        .order_by(WebhookAttempt.id)
+    )
+    return found.all()
+
+
+async def dead_ids(session: AsyncSession, organization_id: int, endpoint_id: int, *, limit: int) -> Sequence[int]:
+    found = await session.scalars(
+        select(WebhookDelivery.id)
+        .where(WebhookDelivery.organization_id == organization_id, WebhookDelivery.endpoint_id == endpoint_id)
+        .where(WebhookDelivery.status == "dead")
+        .order_by(WebhookDelivery.sequence)
+        .limit(limit)
+    )
+    return found.all()
+
+
+async def overdue(session: AsyncSession, organization_id: None, before: datetime, *, limit: int) -> Sequence[Any]:
+    """(id, round, attempts) of pending deliveries of all organisations whose time passed: their job was lost."""
+    assert organization_id is None
+    rows = await session.execute(
+        select(WebhookDelivery.id, WebhookDelivery.round, WebhookDelivery.attempts)
+        .where(WebhookDelivery.status == "pending", WebhookDelivery.next_attempt_at < before)
+        .order_by(WebhookDelivery.next_attempt_at)
+        .limit(limit)
+    )
+    return rows.all()

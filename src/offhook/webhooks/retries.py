@@ -1,0 +1,24 @@
+"""When a failed delivery is tried again, and when nobody believes in it any more. Pure."""
+
+import random
+from datetime import timedelta
+from typing import Final
+
+# 5 s to 8 h: eleven attempts in 24 hours.
+DELAYS_S: Final = (5, 30, 120, 600, 1800, 3600, 7200, 14_400, 28_800, 28_500)
+_JITTER: Final = 0.1
+# An endpoint at which nothing has arrived for so long is switched off: three days bridge a weekend.
+SWITCH_OFF_AFTER: Final = timedelta(hours=72)
+_LONGEST_WISH_S: Final = 3600
+
+
+def next_delay_s(attempts: int, *, wish_s: float | None = None) -> float | None:
+    """Seconds until the next attempt after ``attempts`` failed ones; None when there is none.
+
+    ``wish_s`` is the endpoint's ``Retry-After``, which may lengthen the pause up to an hour. A little chance keeps a
+    thousand deliveries that failed together from coming back together.
+    """
+    if attempts > len(DELAYS_S):
+        return None
+    delay_s = DELAYS_S[attempts - 1] * random.uniform(1 - _JITTER, 1 + _JITTER)  # noqa: S311 - not a secret
+    return max(delay_s, min(wish_s or 0.0, _LONGEST_WISH_S))

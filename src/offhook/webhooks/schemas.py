@@ -1,0 +1,149 @@
+"""The bodies and answers of webhooks, deliveries and events."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+EventType = Literal[
+    "run.started",
+    "run.completed",
+    "run.failed",
+    "campaign.status_changed",
+    "campaign.completed",
+    "document.ready",
+    "document.failed",
+]
+Url = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000)]
+Description = Annotated[str, StringConstraints(strip_whitespace=True, max_length=500)]
+Events = Annotated[list[EventType], Field(max_length=50)]
+DeliveryStatus = Literal["pending", "delivered", "dead"]
+
+
+class WebhookCreate(BaseModel):
+    """``events`` empty or left out: all of them, those of later versions too."""
+
+    url: Url
+    events: Events = Field(default_factory=list)
+    description: Description | None = None
+
+
+class WebhookUpdate(BaseModel):
+    """What is left out stays as it is."""
+
+    url: Url = ""
+    events: Events = Field(default_factory=list)
+    description: Description | None = None
+    is_enabled: bool = True
+
+
+class WebhookResponse(BaseModel):
+    """``status``: ``enabled``, ``disabled`` by a person, or ``failing``: switched off after three days in which every
+    attempt failed. ``failing_since`` is null after a success."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: int
+    url: str
+    events: list[str]
+    description: str | None
+    status: Literal["enabled", "disabled", "failing"]
+    last_sequence: int
+    failing_since: datetime | None
+    last_success_at: datetime | None
+    old_secret_until: datetime | None
+    created_by: int | None
+    created_at: datetime
+    updated_at: datetime
+
+
+class WebhookCreated(WebhookResponse):
+    """``secret`` verifies the signatures: it is in this answer and never again."""
+
+    secret: str
+
+
+class WebhookList(BaseModel):
+    webhooks: list[WebhookResponse]
+    event_types: list[str]
+
+
+class WebhookDeleted(BaseModel):
+    success: bool = True
+    id: int
+
+
+class WebhookTested(BaseModel):
+    """What the endpoint said to an event of type ``webhook.test``."""
+
+    delivered: bool
+    status_code: int | None
+    error: str | None
+    answer: str | None
+    duration_ms: int
+
+
+class DeliveryResponse(BaseModel):
+    """``sequence`` counts the events of this webhook from 1; ``next_attempt_at`` is null when there is none."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: int
+    event_id: int
+    event_type: str
+    sequence: int
+    status: DeliveryStatus
+    attempts: int
+    next_attempt_at: datetime | None
+    last_status_code: int | None
+    last_error: str | None
+    created_at: datetime
+    delivered_at: datetime | None
+
+
+class DeliveryList(BaseModel):
+    deliveries: list[DeliveryResponse]
+    total_count: int
+    page: int
+    limit: int
+    total_pages: int
+
+
+class AttemptResponse(BaseModel):
+    """``answer`` is the beginning of what the endpoint said."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    attempt: int
+    status_code: int | None
+    error: str | None
+    answer: str | None
+    duration_ms: int
+    created_at: datetime
+
+
+class DeliveryDetail(DeliveryResponse):
+    attempt_log: list[AttemptResponse]
+    data: dict[str, Any]
+
+
+class ResentResponse(BaseModel):
+    resent: int
+
+
+class EventResponse(BaseModel):
+    """As in a delivery: ``message_id`` is its ``webhook-id``."""
+
+    id: int
+    message_id: str
+    type: str
+    timestamp: datetime
+    data: dict[str, Any]
+
+
+class EventList(BaseModel):
+    """``next_after`` goes into ``after`` of the next request, also when ``has_more`` is false and it is asked later."""
+
+    events: list[EventResponse]
+    next_after: int
+    has_more: bool

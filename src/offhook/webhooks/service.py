@@ -1,0 +1,223 @@
+"""Webhooks: what customers are told. ``publish`` is how the other domains tell it, in their own transaction."""
+
+import base64
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.jobs import enqueue
+from offhook.kit.crypto import Keyring
+from offhook.orgs import Caller, audit, nothing_changed
+from offhook.webhooks import repository
+from offhook.webhooks.errors import DeliveryNotFound, TooManyWebhooks, WebhookDisabled, WebhookNotFound
+from offhook.webhooks.repository import Due
+from offhook.webhooks.tables import WebhookDelivery, WebhookEndpoint
+
+DELIVER: Final = "webhook.deliver"
+TEST: Final = "webhook.test"
+ENABLED: Final = "enabled"
+DISABLED: Final = "disabled"
+FAILING: Final = "failing"
+PENDING: Final = "pending"
+DELIVERED: Final = "delivered"
+DEAD: Final = "dead"
+
+EVENT_TYPES: Final = (
+    "run.started",
+    "run.completed",
+    "run.failed",
+    "campaign.status_changed",
+    "campaign.completed",
+    "document.ready",
+    "document.failed",
+)
+MAX_ENDPOINTS: Final = 20
+MAX_RESEND: Final = 1000
+OLD_SECRET_LIVES: Final = timedelta(hours=24)
+_SECRET_PREFIX: Final = "whsec_"  # noqa: S105 - the scheme's prefix, no secret
+_SECRET_BYTES: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class NewEndpoint:
+    """``secret`` is shown now and never again."""
+
+    record: WebhookEndpoint
+    secret: str
+
+
+async def publish(
+    session: AsyncSession, organization_id: int, event_type: str, data: dict[str, Any], *, key: str | None = None
+) -> int | None:
+    """Tell customers of an event, in the caller's transaction: it is told when that commits, and not otherwise.
+
+    ``data`` is plain JSON without secrets. ``key`` names the event within the organisation (``"run.completed:12"``):
+    the same key again is told once, then and later, and the answer is None; otherwise it is the event's id. Call it near
+    the end of the transaction: until that ends, other events of the organisation wait.
+    """
+    if event_type not in EVENT_TYPES:
+        raise ValueError(f"{event_type!r} is no event type")
+    now = datetime.now(UTC)
+    await repository.lock_order(session, organization_id)
+    key = key or f"{event_type}:{secrets.token_hex(8)}"
+    event_id = await repository.insert_event(session, organization_id, event_type, key, data, now)
+    if event_id is None:
+        return None
+    numbered = await repository.number_endpoints(session, organization_id, event_type)
+    deliveries = [
+        WebhookDelivery(
+            organization_id=organization_id,
+            endpoint_id=endpoint_id,
+            event_id=event_id,
+            sequence=sequence,
+            next_attempt_at=now,
+        )
+        for endpoint_id, sequence in numbered
+    ]
+    session.add_all(deliveries)
+    await session.flush()
+    for delivery in deliveries:
+        await enqueue_attempt(session, delivery.id, 1, 0)
+    return event_id
+
+
+async def enqueue_attempt(
+    session: AsyncSession, delivery_id: int, in_round: int, after_attempts: int, *, delay_s: float = 0
+) -> None:
+    """A job for the next attempt; it does nothing when that attempt was made by another one."""
+    await enqueue(
+        session,
+        DELIVER,
+        {"delivery_id": delivery_id, "round": in_round, "attempts": after_attempts},
+        delay_s=delay_s,
+    )
+
+
+def new_secret() -> str:
+    return _SECRET_PREFIX + base64.b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
+
+
+def seal(keyring: Keyring, organization_id: int, secret: str) -> bytes:
+    return keyring.seal(secret.encode(), _associated(organization_id))
+
+
+def opened(keyring: Keyring, organization_id: int, sealed: bytes) -> str:
+    return keyring.open(sealed, _associated(organization_id)).decode()
+
+
+def _associated(organization_id: int) -> bytes:
+    return f"webhook:{organization_id}".encode()
+
+
+async def create(session: AsyncSession, keyring: Keyring, caller: Caller, values: dict[str, Any]) -> NewEndpoint:
+    """``values``: url, events, description, already checked. :class:`TooManyWebhooks` (409)."""
+    if len(await repository.endpoints(session, caller.organization_id)) >= MAX_ENDPOINTS:
+        raise TooManyWebhooks
+    secret = new_secret()
+    record = WebhookEndpoint(
+        organization_id=caller.organization_id,
+        secret=seal(keyring, caller.organization_id, secret),
+        created_by=caller.user_id,
+        **values,
+    )
+    session.add(record)
+    await session.flush()
+    await session.refresh(record)
+    await audit(session, caller, "webhook.created", f"webhook:{record.id}", {"url": record.url})
+    return NewEndpoint(record, secret)
+
+
+async def get(session: AsyncSession, organization_id: int, endpoint_id: int, *, lock: bool = False) -> WebhookEndpoint:
+    """Raises :class:`WebhookNotFound` (404)."""
+    found = await repository.endpoint(session, organization_id, endpoint_id, lock=lock)
+    if found is None:
+        raise WebhookNotFound
+    return found
+
+
+async def change(session: AsyncSession, caller: Caller, endpoint_id: int, values: dict[str, Any]) -> WebhookEndpoint:
+    """Set what is in ``values``; ``is_enabled`` true also forgets a long failure."""
+    record = await get(session, caller.organization_id, endpoint_id, lock=True)
+    if "is_enabled" in values:
+        is_enabled = values.pop("is_enabled")
+        if is_enabled and record.status != ENABLED:
+            values |= {"status": ENABLED, "failing_since": None}
+        elif not is_enabled and record.status == ENABLED:
+            values |= {"status": DISABLED}
+    changed = sorted(name for name, value in values.items() if getattr(record, name) != value)
+    for name in changed:
+        setattr(record, name, values[name])
+    if changed:
+        record.updated_at = datetime.now(UTC)
+        await audit(session, caller, "webhook.updated", f"webhook:{endpoint_id}", {"fields": changed})
+    else:
+        nothing_changed(session)
+    return record
+
+
+async def delete(session: AsyncSession, caller: Caller, endpoint_id: int) -> None:
+    """With its deliveries; the events stay readable."""
+    record = await get(session, caller.organization_id, endpoint_id, lock=True)
+    await session.delete(record)
+    await audit(session, caller, "webhook.deleted", f"webhook:{endpoint_id}", {"url": record.url})
+
+
+async def rotate_secret(
+    session: AsyncSession, keyring: Keyring, caller: Caller, endpoint_id: int, now: datetime
+) -> NewEndpoint:
+    """A new secret; for 24 hours deliveries carry a signature by the old one too."""
+    record = await get(session, caller.organization_id, endpoint_id, lock=True)
+    secret = new_secret()
+    record.old_secret, record.old_secret_until = record.secret, now + OLD_SECRET_LIVES
+    record.secret = seal(keyring, caller.organization_id, secret)
+    record.updated_at = now
+    await audit(session, caller, "webhook.secret_rotated", f"webhook:{endpoint_id}")
+    return NewEndpoint(record, secret)
+
+
+async def delivery(session: AsyncSession, organization_id: int, endpoint_id: int, delivery_id: int) -> Due:
+    """Raises :class:`DeliveryNotFound` (404)."""
+    found = await repository.due(session, organization_id, delivery_id, lock=True)
+    if found is None or found.endpoint.id != endpoint_id:
+        raise DeliveryNotFound
+    return found
+
+
+async def resend(session: AsyncSession, caller: Caller, endpoint_id: int, delivery_id: int) -> Due:
+    """Send it again from the first attempt, whatever became of it: now, with the same id and sequence number."""
+    found = await delivery(session, caller.organization_id, endpoint_id, delivery_id)
+    if found.endpoint.status != ENABLED:
+        raise WebhookDisabled
+    await _from_the_beginning(session, found.delivery)
+    await audit(session, caller, "webhook.resent", f"webhook:{endpoint_id}", {"delivery_id": delivery_id})
+    return found
+
+
+async def resend_dead(session: AsyncSession, caller: Caller, endpoint_id: int) -> int:
+    """Send the dead letters of an endpoint again, the oldest 1000 at most; how many."""
+    record = await get(session, caller.organization_id, endpoint_id)
+    if record.status != ENABLED:
+        raise WebhookDisabled
+    ids: Sequence[int] = await repository.dead_ids(session, caller.organization_id, endpoint_id, limit=MAX_RESEND)
+    count = 0
+    for delivery_id in ids:
+        found = await repository.due(session, caller.organization_id, delivery_id, lock=True)
+        if found is not None and found.delivery.status == DEAD:
+            await _from_the_beginning(session, found.delivery)
+            count += 1
+    if count:
+        await audit(session, caller, "webhook.resent", f"webhook:{endpoint_id}", {"deliveries": count})
+    else:
+        nothing_changed(session)
+    return count
+
+
+async def _from_the_beginning(session: AsyncSession, record: WebhookDelivery) -> None:
+    record.status, record.attempts, record.round = PENDING, 0, record.round + 1
+    record.next_attempt_at = datetime.now(UTC)
+    await session.flush()
+    await enqueue_attempt(session, record.id, record.round, 0)

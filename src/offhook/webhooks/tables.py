@@ -1,0 +1,99 @@
+"""Addresses of customers, the events of an organisation, and every delivery of one to the other."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ARRAY, BigInteger, ForeignKey, Index, LargeBinary, String, UniqueConstraint, func, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from offhook.kit.db import Base
+
+
+class WebhookEndpoint(Base):
+    """``status``: ``enabled``, ``disabled`` (by a person), ``failing`` (switched off after long failure)."""
+
+    __tablename__ = "webhook_endpoints"
+    __table_args__ = (Index("ix_webhook_endpoints_org", "organization_id", "id"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"))
+    url: Mapped[str] = mapped_column(String(2000))
+    description: Mapped[str | None] = mapped_column(String(500))
+    # Empty: every event, those of later versions too.
+    events: Mapped[list[str]] = mapped_column(ARRAY(String(64)), server_default=text("'{}'"))
+    status: Mapped[str] = mapped_column(String(16), server_default="enabled")
+    secret: Mapped[bytes] = mapped_column(LargeBinary)
+    old_secret: Mapped[bytes | None] = mapped_column(LargeBinary)
+    old_secret_until: Mapped[datetime | None]
+    last_sequence: Mapped[int] = mapped_column(BigInteger, server_default=text("0"))
+    # Since when every attempt has failed; null after a success.
+    failing_since: Mapped[datetime | None]
+    last_success_at: Mapped[datetime | None]
+    created_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    updated_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
+class WebhookEvent(Base):
+    """Append-only; within an organisation ids rise in the order of commits, so that a reader who asks for what comes
+    after an id misses nothing. ``key`` makes an event that is told twice one."""
+
+    __tablename__ = "webhook_events"
+    __table_args__ = (
+        UniqueConstraint("organization_id", "key"),
+        Index("ix_webhook_events_org", "organization_id", "id"),
+        Index("ix_webhook_events_created", "created_at"),
+    )
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"))
+    type: Mapped[str] = mapped_column(String(64))
+    key: Mapped[str] = mapped_column(String(200))
+    data: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'::jsonb"))
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
+class WebhookDelivery(Base):
+    """One event for one endpoint. ``status``: ``pending``, ``delivered``, ``dead``; ``attempts`` counts from the first
+    or from the last time it was sent again by hand."""
+
+    __tablename__ = "webhook_deliveries"
+    __table_args__ = (
+        UniqueConstraint("endpoint_id", "sequence"),
+        UniqueConstraint("endpoint_id", "event_id"),
+        Index("ix_webhook_deliveries_org", "organization_id", "endpoint_id", "id"),
+        Index("ix_webhook_deliveries_event", "event_id"),
+        Index("ix_webhook_deliveries_due", "next_attempt_at", postgresql_where=text("status = 'pending'")),
+    )
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"))
+    endpoint_id: Mapped[int] = mapped_column(ForeignKey("webhook_endpoints.id", ondelete="CASCADE"))
+    event_id: Mapped[int] = mapped_column(ForeignKey("webhook_events.id", ondelete="CASCADE"))
+    sequence: Mapped[int] = mapped_column(BigInteger)
+    status: Mapped[str] = mapped_column(String(16), server_default="pending")
+    # Rises by one whenever it is to be sent from the beginning, so that a job of an earlier round does nothing.
+    round: Mapped[int] = mapped_column(server_default=text("1"))
+    attempts: Mapped[int] = mapped_column(server_default=text("0"))
+    next_attempt_at: Mapped[datetime | None]
+    last_status_code: Mapped[int | None]
+    last_error: Mapped[str | None] = mapped_column(String(500))
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    delivered_at: Mapped[datetime | None]
+
+
+class WebhookAttempt(Base):
+    """The delivery log: what one attempt met. ``answer`` is the beginning of what the endpoint said."""
+
+    __tablename__ = "webhook_attempts"
+    __table_args__ = (Index("ix_webhook_attempts_delivery", "delivery_id", "id"),)
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"))
+    delivery_id: Mapped[int] = mapped_column(ForeignKey("webhook_deliveries.id", ondelete="CASCADE"))
+    attempt: Mapped[int]
+    status_code: Mapped[int | None]
+    error: Mapped[str | None] = mapped_column(String(500))
+    answer: Mapped[str | None] = mapped_column(String(1000))
+    duration_ms: Mapped[int]
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
