@@ -56,7 +56,7 @@ class Settings(BaseSettings):
     max_calls_per_process: int = Field(default=120, ge=1)
     run_lease_s: float = Field(default=10.0, ge=2)
     # Campaigns: how long a carrier's silence about a dial is waited out (longer than phones ring), and the safety tick.
-    campaign_patience_s: float = Field(default=90.0, ge=1)
+    campaign_patience_s: float = Field(default=120.0, ge=1)
     campaign_tick_s: float = Field(default=5.0, ge=0.2)
     sweep_interval_s: float = Field(default=5.0, ge=0.2)
     # Names (``crm.internal``, ``localhost:11434``) and networks that tools, webhooks and models may call though they are

@@ -21,7 +21,7 @@ def register(root: Root) -> None:
     engine = Engine(store, carrier, ProcessTime(root.clock), patience_s=root.settings.campaign_patience_s)
     dialling = DialJobs(engine)
     root.provide(Engine, engine)
-    root.provide(Campaigns, Campaigns(root.db, root.events, root.clock, outbound))
+    root.provide(Campaigns, Campaigns(root.db, root.events, root.clock, outbound, engine))
     root.jobs.add(DIAL_JOB, dialling.dial)
     root.jobs.add(TICK_JOB, dialling.tick, every_s=root.settings.campaign_tick_s)
 

@@ -49,11 +49,13 @@ class TelephonyCarrier:
             return Found(is_known=True)
         return Found(True, update.status, update.outcome, update.end_reason)
 
-    async def hang_up(self, organization_id: int, run_id: int) -> None:
+    async def hang_up(self, organization_id: int, run_id: int) -> bool:
         try:
             await self._outbound.hang_up(organization_id, run_id)
         except (CarrierFailed, DomainError, OSError) as error:
-            log.info("carrier_did_not_hang_up", run_id=run_id, error=str(error))
+            log.warning("carrier_did_not_hang_up", run_id=run_id, error=str(error))
+            return False
+        return True
 
     async def heard(self, organization_id: int, run_id: int, found: Found) -> None:
         assert found.status is not None
@@ -75,6 +77,9 @@ class ProcessTime:
 
     def monotonic(self) -> float:
         return time.monotonic()
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
 
     async def together(self, work: Sequence[Coroutine[Any, Any, None]]) -> None:
         """All of it is done when this raises the first of its errors."""

@@ -65,14 +65,14 @@ class Reserved:
 
 
 class Dialing:
-    """``patience_s``: how long a carrier's silence about a dial is waited out; longer than a phone may ring."""
+    """``check_after_s``: when the tick first looks at a dial of which nothing was heard."""
 
-    def __init__(self, store: Store, carrier: Carrier, time: Time, settling: Settling, *, patience_s: float) -> None:
+    def __init__(self, store: Store, carrier: Carrier, time: Time, settling: Settling, *, check_after_s: float) -> None:
         self._store = store
         self._carrier = carrier
         self._time = time
         self._settling = settling
-        self._patience = timedelta(seconds=patience_s)
+        self._check_after = timedelta(seconds=check_after_s)
 
     async def reserve(self, organization_id: int) -> Reserved:
         """Commit to the calls that may be placed now. What it finds decides, not who calls it or how often.
@@ -172,7 +172,7 @@ class Dialing:
             return [], again_at
         until = now + timedelta(seconds=FENCE_S)
         until = min(until, closes_at) if closes_at is not None else until
-        attempt_ids = await tx.reserve(plan, chosen, now=now, may_dial_until=until, check_at=now + self._patience)
+        attempt_ids = await tx.reserve(plan, chosen, now=now, may_dial_until=until, check_at=now + self._check_after)
         return await tx.place(plan, one.route, chosen, attempt_ids, until), again_at
 
     async def _choose(

@@ -2,21 +2,26 @@
 
 from typing import Final
 
-from offhook.campaigns.dialing import Dialing
+from offhook.campaigns.dialing import FENCE_S, Dialing
 from offhook.campaigns.ports import Carrier, Store, Time
 from offhook.campaigns.settling import Settling
 
 SILENT_BATCH: Final = 200
+LOOK_S: Final = 0.02
 
 
 class Engine:
-    """No state of its own: any number of them work on one database, and each may die at any step."""
+    """Any number of them work on one database, and each may die at any step.
+
+    ``patience_s``: how long a carrier's silence about a dial is waited out; half as long again as phones may ring.
+    """
 
     def __init__(self, store: Store, carrier: Carrier, time: Time, *, patience_s: float) -> None:
         self._store = store
         self._time = time
-        self.settling = Settling(store, carrier, time)
-        self.dialing = Dialing(store, carrier, time, self.settling, patience_s=patience_s)
+        # A third of it by the clock in the database, the rest by that of the process that looks into it.
+        self.settling = Settling(store, carrier, time, doubt_s=patience_s * 2 / 3)
+        self.dialing = Dialing(store, carrier, time, self.settling, check_after_s=patience_s / 3)
 
     async def dial(self, organization_id: int) -> int:
         """The job ``campaign.dial``; how many calls it placed."""
@@ -27,6 +32,18 @@ class Engine:
     async def run_ended(self, organization_id: int, run_id: int) -> None:
         """On ``CallEnded`` and ``RunFinished``; hearing it twice, or of a run of nobody's campaign, is fine."""
         await self.settling.run_ended(organization_id, run_id)
+
+    async def dials_have_begun(self, organization_id: int, campaign_id: int) -> None:
+        """Call it after a pause was committed: when it returns, no dial that was committed before it begins any more.
+
+        The carrier has answered for each of them, or so much time has passed that they may not begin.
+        """
+        began = self._time.monotonic()
+        while self._time.monotonic() - began < FENCE_S:
+            async with self._store.transaction() as tx:
+                if not await tx.dials_on_their_way(organization_id, campaign_id):
+                    return
+            await self._time.sleep(LOOK_S)
 
     async def tick(self) -> None:
         """The job ``campaign.tick``: what a dead process left, and what nobody was woken for."""

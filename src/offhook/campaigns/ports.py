@@ -95,6 +95,7 @@ class Dial:
     state: str
     dials: int
     check_at: datetime
+    reserved_at: datetime
     may_dial_until: datetime
     campaign_status: str
     retry: RetryPolicy
@@ -246,6 +247,10 @@ class Tx(Protocol):
 
     async def check_later(self, attempt_id: int, check_at: datetime) -> None: ...
 
+    async def dials_on_their_way(self, organization_id: int, campaign_id: int) -> int:
+        """Attempts of the campaign that are ``placing``."""
+        ...
+
     async def has_running(self, organization_id: int) -> bool: ...
 
     async def wake(self, organization_id: int, at: datetime | None) -> None:
@@ -276,8 +281,8 @@ class Carrier(Protocol):
 
     async def find(self, organization_id: int, run_id: int) -> Found: ...
 
-    async def hang_up(self, organization_id: int, run_id: int) -> None:
-        """Best effort: whatever rings there stops."""
+    async def hang_up(self, organization_id: int, run_id: int) -> bool:
+        """Whatever rings or talks there stops; whether that is sure."""
         ...
 
     async def heard(self, organization_id: int, run_id: int, found: Found) -> None:
@@ -297,6 +302,8 @@ class Time(Protocol):
     def monotonic(self) -> float:
         """Seconds that only go forward."""
         ...
+
+    async def sleep(self, seconds: float) -> None: ...
 
     async def together(self, work: Sequence[Coroutine[Any, Any, None]]) -> None:
         """Run these side by side; return when all have ended."""

@@ -67,8 +67,8 @@ async def contact(session: AsyncSession, organization_id: int, campaign_id: int,
     return found.scalar_one_or_none()
 
 
-async def dials_not_begun(session: AsyncSession, organization_id: int, campaign_id: int, now: datetime) -> int:
-    """Dials of the campaign that are committed and whose phones may be about to ring."""
+async def dials_on_their_way(session: AsyncSession, organization_id: int, campaign_id: int) -> int:
+    """Dials of the campaign that are committed and whose answer from the carrier is not."""
     found = await session.execute(
         select(func.count())
         .select_from(Attempt)
@@ -76,7 +76,6 @@ async def dials_not_begun(session: AsyncSession, organization_id: int, campaign_
             Attempt.organization_id == organization_id,
             Attempt.campaign_id == campaign_id,
             Attempt.state == "placing",
-            Attempt.may_dial_until > now,
         )
     )
     return found.scalar_one()

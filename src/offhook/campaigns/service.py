@@ -1,6 +1,5 @@
 """What people do with campaigns: create, fill, start, pause, resume, change, redial, look."""
 
-import asyncio
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from typing import Any, Final
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.campaigns import repository
+from offhook.campaigns.engine import Engine
 from offhook.campaigns.errors import (
     CampaignNotFound,
     CampaignNotPausable,
@@ -36,7 +36,6 @@ from offhook.telephony import Outbound
 from offhook.usage import service as usage
 
 COPY_BATCH: Final = 5000
-PAUSE_LOOK_S: Final = 0.02
 _COLUMNS: Final = ("campaign_id", "organization_id", "row_number", "phone_number", "variables", "due_at")
 
 
@@ -83,8 +82,9 @@ async def add_contacts(session: AsyncSession, campaign: Campaign, contacts: Iter
 class Campaigns:
     """The transitions. Each opens its own transactions: a pause is more than one."""
 
-    def __init__(self, db: Database, events: EventBus, clock: Clock, outbound: Outbound) -> None:
+    def __init__(self, db: Database, events: EventBus, clock: Clock, outbound: Outbound, engine: Engine) -> None:
         self._db = db
+        self._engine = engine
         self._events = events
         self._clock = clock
         self._outbound = outbound
@@ -109,14 +109,8 @@ class Campaigns:
         """
         values = {"status": "paused", "failure_reason": reason}
         campaign = await self._move(organization_id, campaign_id, "running", values, CampaignNotPausable)
-        while True:
-            async with self._db.transaction() as session:
-                on_their_way = await repository.dials_not_begun(
-                    session, organization_id, campaign_id, self._clock.now()
-                )
-            if not on_their_way:
-                return campaign
-            await asyncio.sleep(PAUSE_LOOK_S)
+        await self._engine.dials_have_begun(organization_id, campaign_id)
+        return campaign
 
     async def _move(
         self,

@@ -17,15 +17,23 @@ CARRIER_SILENT: Final = "carrier_silent"
 MAX_FREE_TRIES: Final = 10
 # A live call is looked after by its run; this is only how often we look again.
 LOOK_AGAIN: Final = timedelta(seconds=60)
+# A carrier that neither says what it did nor hangs up is not waited for any longer than this.
+LONGEST_DOUBT: Final = timedelta(minutes=15)
 
 
 class Settling:
-    """Every method is idempotent: of two who bring the same news, one changes the attempt."""
+    """Every method is idempotent: of two who bring the same news, one changes the attempt.
 
-    def __init__(self, store: Store, carrier: Carrier, time: Time) -> None:
+    ``doubt_s``: how long this process watches a silent attempt before it believes the silence. The time in the database
+    is a wall clock's, which may jump; the phone that may be ringing goes by its own.
+    """
+
+    def __init__(self, store: Store, carrier: Carrier, time: Time, *, doubt_s: float) -> None:
         self._store = store
         self._carrier = carrier
         self._time = time
+        self._doubt_s = doubt_s
+        self._first_seen: dict[int, float] = {}
 
     async def run_ended(self, organization_id: int, run_id: int) -> None:
         """A call of the organisation is over, one of a campaign or not: its slot is free, so the next one is dialled."""
@@ -44,10 +52,9 @@ class Settling:
         now = self._time.now()
         async with self._store.transaction() as tx:
             dial = await tx.dial_of_run(organization_id, run_id)
-            if dial is None:
+            if dial is None or dial.state != PLACING:
                 return
-            if not await tx.close(dial.id, "canceled", reason, now):
-                return
+            await tx.close(dial.id, "canceled", reason, now)
             if dial.number >= MAX_FREE_TRIES:
                 await tx.finish(dial.contact_id, "calling", FAILED, reason, now)
             elif dial.campaign_status == FAILED:
@@ -101,7 +108,16 @@ class Settling:
         if ending.is_carried:
             await tx.check_later(dial.id, now + LOOK_AGAIN)
             return None
-        return dial
+        return dial if self._has_been_silent(dial.id) else None
+
+    def _has_been_silent(self, attempt_id: int) -> bool:
+        now = self._time.monotonic()
+        first = self._first_seen.setdefault(attempt_id, now)
+        if now - first < self._doubt_s:
+            return False
+        # Forgotten long after the last look at any of them, so that the memory of a process stays small.
+        self._first_seen = {one: at for one, at in self._first_seen.items() if now - at < 10 * self._doubt_s + 3600}
+        return True
 
     async def _look_again(self, organization_id: int, run_id: int) -> None:
         async with self._store.transaction() as tx:
@@ -111,12 +127,15 @@ class Settling:
 
     async def _give_up(self, organization_id: int, run_id: int) -> None:
         """Longer than phones ring, no media and no word. Who may have rung is not called again blindly."""
-        await self._carrier.hang_up(organization_id, run_id)
+        is_quiet = await self._carrier.hang_up(organization_id, run_id)
         async with self._store.transaction() as tx:
             dial = await self._still_silent(tx, organization_id, run_id)
             if dial is None:
                 return
             now = self._time.now()
+            if not is_quiet and now - dial.reserved_at < LONGEST_DOUBT:
+                await tx.check_later(dial.id, now + LOOK_AGAIN)
+                return
             # A placed call that nobody answered within its ringing time was not answered.
             was_placed = dial.state != PLACING
             status, reason = ("no_answer", CARRIER_SILENT) if was_placed else ("failed", FATE_UNKNOWN)

@@ -56,7 +56,7 @@ PLACING: Final = _sql(
 )
 DIAL: Final = text(
     "SELECT a.id, a.organization_id, a.campaign_id, a.contact_id, a.run_id, a.number, a.state, c.dials, a.check_at,"
-    "  a.may_dial_until, campaigns.status AS campaign_status, campaigns.retry_config"
+    "  a.reserved_at, a.may_dial_until, campaigns.status AS campaign_status, campaigns.retry_config"
     " FROM campaign_attempts a JOIN campaign_contacts c ON c.id = a.contact_id"
     " JOIN campaigns ON campaigns.id = a.campaign_id"
     " WHERE a.run_id = :run_id AND a.organization_id = :organization_id AND a.state <> 'final' FOR UPDATE OF a"

@@ -238,6 +238,9 @@ class PgTx:
             text("UPDATE campaign_attempts SET check_at = :check_at WHERE id = :id"), id=attempt_id, check_at=check_at
         )
 
+    async def dials_on_their_way(self, organization_id: int, campaign_id: int) -> int:
+        return await repository.dials_on_their_way(self.session, organization_id, campaign_id)
+
     async def has_running(self, organization_id: int) -> bool:
         found = text("SELECT 1 FROM campaigns WHERE organization_id = :id AND status = 'running' LIMIT 1")
         return bool(await self._run(found, id=organization_id))

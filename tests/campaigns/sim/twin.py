@@ -1,0 +1,383 @@
+"""The engine's statements on the database in memory. ``test_twin`` replays them on the real one, so that they cannot lie."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from math import ceil
+from typing import Any
+
+from offhook.campaigns.ports import Dial, Ending, NoRoute, Placing, Plan, Route, Silent, Target, Waiting, Work
+from offhook.campaigns.rules.rate import Bucket, take
+from offhook.runs.states import LIVE, OUTCOME_OF, may_move
+from tests.campaigns.sim.kernel import Process
+from tests.campaigns.sim.memory import Memory, Row, Transaction, UniqueViolation
+
+
+class TwinStore:
+    """Implements ``ports.Store`` for one process."""
+
+    def __init__(self, memory: Memory, process: Process, tx_class: "type[TwinTx] | None" = None) -> None:
+        self.memory = memory
+        self.process = process
+        self.tx_class = tx_class or TwinTx
+
+    def transaction(self) -> Any:
+        return self.tx_class(self.memory)
+
+
+class TwinTx(Transaction):
+    """Implements ``ports.Tx``; also what runs and callbacks do to their tables (last section)."""
+
+    # ports.Tx
+
+    async def lock_slots(self, organization_id: int) -> None:
+        await self._do("lock_slots", (organization_id,), lambda: self.lock(("slots", organization_id)) and None)
+
+    async def running(self, organization_id: int) -> list[Plan]:
+        def work() -> list[Plan]:
+            found = []
+            for row in self.rows("campaigns"):
+                if row["organization_id"] == organization_id and row["status"] == "running":
+                    self.lock(("campaigns", row["id"]))
+                    row = self.get("campaigns", row["id"])  # noqa: PLW2901 - looked at again under the lock
+                    if row is not None and row["status"] == "running":
+                        found.append(row["plan"])
+            return found
+
+        return await self._do("running", (organization_id,), work)
+
+    async def room(self, organization_id: int) -> tuple[int, int]:
+        def work() -> tuple[int, int]:
+            live = sum(r["organization_id"] == organization_id and r["status"] in LIVE for r in self.rows("runs"))
+            limit = self.memory.limits[organization_id]
+            return limit, max(0, limit - live)
+
+        return await self._do("room", (organization_id,), work)
+
+    async def credit_refusal(self, organization_id: int) -> str | None:
+        return None
+
+    async def work(self, plan: Plan) -> Work:
+        def work() -> Work:
+            due = [
+                r["due_at"] for r in self.rows("contacts") if r["campaign_id"] == plan.id and r["state"] == "pending"
+            ]
+            count = sum(r["campaign_id"] == plan.id and r["state"] != "final" for r in self.rows("attempts"))
+            return Work(min(due, default=None), count)
+
+        return await self._do("work", (plan.id,), work)
+
+    async def route(self, plan: Plan) -> Route | NoRoute:
+        return self.memory.routes[plan.id]
+
+    async def ended_since(self, campaign_id: int, since: datetime, limit: int) -> list[str]:
+        def work() -> list[str]:
+            ended = [
+                r
+                for r in self.rows("attempts")
+                if r["campaign_id"] == campaign_id and r["ended_at"] and r["ended_at"] >= since
+            ]
+            return [r["outcome"] for r in sorted(ended, key=lambda r: r["ended_at"], reverse=True)[:limit]]
+
+        return await self._do("ended_since", (campaign_id, since, limit), work)
+
+    async def spent_cents(self, plan: Plan) -> int:
+        return 0
+
+    async def claim(self, campaign_id: int, now: datetime, limit: int, but: Sequence[int]) -> list[Waiting]:
+        def work() -> list[Waiting]:
+            due = [
+                r
+                for r in self.rows("contacts")
+                if r["campaign_id"] == campaign_id
+                and r["state"] == "pending"
+                and r["due_at"] <= now
+                and r["id"] not in but
+            ]
+            found = []
+            for row in sorted(due, key=lambda r: (r["due_at"], r["id"])):
+                if len(found) < limit and self.lock(("contacts", row["id"]), skip=True):
+                    found.append(Waiting(row["id"], row["phone_number"], {}, row["dials"], row["reason"]))
+            return found
+
+        return await self._do("claim", (campaign_id, now, limit, tuple(but)), work)
+
+    async def do_not_call(self, organization_id: int, numbers: Sequence[str]) -> set[str]:
+        return self.memory.do_not_call & set(numbers)
+
+    async def take_tokens(
+        self, organization_id: int, account: str, wanted: int, per_second: float, now: datetime
+    ) -> tuple[int, datetime | None]:
+        def work() -> tuple[int, datetime | None]:
+            burst, key = max(1, ceil(per_second)), (organization_id, account)
+            self.lock(("buckets", key))
+            row = self.get("buckets", key) or {"tokens": float(burst), "at": now}
+            grant = take(Bucket(row["tokens"], row["at"]), wanted, per_second=per_second, burst=burst, now=now)
+            self.own["buckets", key] = {"tokens": grant.bucket.tokens, "at": grant.bucket.at}
+            return grant.taken, grant.next_at
+
+        return await self._do("take_tokens", (organization_id, account, wanted, per_second, now), work)
+
+    async def reserve(
+        self, plan: Plan, contacts: Sequence[Waiting], *, now: datetime, may_dial_until: datetime, check_at: datetime
+    ) -> list[int]:
+        def work() -> list[int]:
+            for contact in contacts:
+                self.lock(("contacts", contact.id))
+            made = []
+            for contact in contacts:
+                dials = self.get("contacts", contact.id)["dials"]  # type: ignore[index]
+                self.change("contacts", contact.id, lambda r: r["state"] == "pending", state="calling", dials=dials + 1)
+                before = [r for r in self.rows("attempts") if r["contact_id"] == contact.id]
+                if any(r["state"] != "final" for r in before):
+                    raise UniqueViolation
+                number = 1 + max((r["number"] for r in before), default=0)
+                made.append(
+                    self.insert(
+                        "attempts", organization_id=plan.organization_id, campaign_id=plan.id, contact_id=contact.id,
+                        number=number, state="reserved", because=contact.because, run_id=None, outcome=None, reason=None,
+                        reserved_at=now, may_dial_until=may_dial_until, check_at=check_at, ended_at=None,
+                    )
+                )  # fmt: skip
+            return made
+
+        ids = tuple(contact.id for contact in contacts)
+        return await self._do("reserve", (plan.id, ids, now, may_dial_until, check_at), work)
+
+    async def place(
+        self, plan: Plan, route: Route, contacts: Sequence[Waiting], attempt_ids: Sequence[int], until: datetime
+    ) -> list[Placing]:
+        def work() -> list[Placing]:
+            made = []
+            for attempt_id, contact in zip(attempt_ids, contacts, strict=True):
+                run_id = self.insert(
+                    "runs", organization_id=plan.organization_id, campaign_id=plan.id, status="initiated", outcome=None,
+                    reason=None, process=None, lease_until=None, call_id=None, made_at=self.kernel.now,
+                )  # fmt: skip
+                self.change("attempts", attempt_id, lambda r: r["state"] == "reserved", state="placing", run_id=run_id)
+                made.append(Placing(attempt_id, contact.id, plan.organization_id, run_id, until, contact.phone_number))
+            return made
+
+        return await self._do("place", (plan.id, tuple(attempt_ids)), work)
+
+    async def finish(self, contact_id: int, source: str, outcome: str, reason: str | None, now: datetime) -> bool:
+        return await self._do(
+            "finish",
+            (contact_id, source, outcome, reason, now),
+            lambda: self.change(
+                "contacts", contact_id, lambda r: r["state"] == source, state="done", outcome=outcome, reason=reason
+            ),
+        )
+
+    async def put_off(self, contact_id: int, due_at: datetime, hold: str) -> None:
+        await self._do(
+            "put_off",
+            (contact_id, due_at, hold),
+            lambda: (
+                self.change("contacts", contact_id, lambda r: r["state"] == "pending", due_at=due_at, hold=hold)
+                and None
+            ),
+        )
+
+    async def call_again(self, contact_id: int, due_at: datetime, because: str, *, was_dialled: bool) -> bool:
+        def work() -> bool:
+            self.lock(("contacts", contact_id))
+            dials = self.get("contacts", contact_id)["dials"] - (not was_dialled)  # type: ignore[index]
+            return self.change(
+                "contacts", contact_id, lambda r: r["state"] == "calling",
+                state="pending", due_at=due_at, reason=because, dials=dials,
+            )  # fmt: skip
+
+        return await self._do("call_again", (contact_id, due_at, because, was_dialled), work)
+
+    async def set_status(self, campaign_id: int, target: Target, reason: str | None, now: datetime) -> bool:
+        def work() -> bool:
+            moved = self.change(
+                "campaigns", campaign_id, lambda r: r["status"] == "running", status=target, reason=reason
+            )
+            if moved and target == "failed":
+                self._cancel_pending(campaign_id)
+            return moved
+
+        return await self._do("set_status", (campaign_id, target, reason, now), work)
+
+    def _cancel_pending(self, campaign_id: int) -> None:
+        for row in self.rows("contacts"):
+            if row["campaign_id"] == campaign_id:
+                self.change(
+                    "contacts", row["id"], lambda r: r["state"] == "pending",
+                    state="done", outcome="canceled", reason="campaign_failed",
+                )  # fmt: skip
+
+    async def dial_of_run(self, organization_id: int, run_id: int) -> Dial | None:
+        def work() -> Dial | None:
+            for row in self.rows("attempts"):
+                if row["run_id"] == run_id and row["state"] != "final":
+                    self.lock(("attempts", row["id"]))
+                    now = self.get("attempts", row["id"])
+                    return self._dial(now) if now is not None and now["state"] != "final" else None
+            return None
+
+        return await self._do("dial_of_run", (organization_id, run_id), work)
+
+    def _dial(self, row: Row) -> Dial:
+        contact, campaign = self.get("contacts", row["contact_id"]), self.get("campaigns", row["campaign_id"])
+        assert contact is not None
+        assert campaign is not None
+        return Dial(
+            id=row["id"], organization_id=row["organization_id"], campaign_id=row["campaign_id"],
+            contact_id=row["contact_id"], run_id=row["run_id"], number=row["number"], state=row["state"],
+            dials=contact["dials"], check_at=row["check_at"], reserved_at=row["reserved_at"],
+            may_dial_until=row["may_dial_until"], campaign_status=campaign["status"], retry=campaign["plan"].retry,
+        )  # fmt: skip
+
+    async def ending(self, organization_id: int, run_id: int) -> Ending | None:
+        def work() -> Ending:
+            run = self.memory.tables["runs"][run_id] if ("runs", run_id) not in self.own else self.own["runs", run_id]
+            is_over = run["status"] not in LIVE and run["lease_until"] is None
+            is_carried = run["lease_until"] is not None and run["lease_until"] > self.kernel.now
+            return Ending(run["status"] if is_over else None, run["outcome"], run["reason"], is_carried)
+
+        return await self._do("ending", (organization_id, run_id), work)
+
+    async def placed(self, attempt_id: int, organization_id: int, run_id: int, call_id: str, now: datetime) -> None:
+        def work() -> None:
+            self.lock(("attempts", attempt_id))
+            self.lock(("runs", run_id))
+            self.change("attempts", attempt_id, lambda r: r["state"] == "placing", state="placed")
+            self.change("runs", run_id, lambda r: r["call_id"] is None, call_id=call_id)
+
+        await self._do("placed", (attempt_id, organization_id, run_id, call_id, now), work)
+
+    async def end_run(self, organization_id: int, run_id: int, status: str, reason: str, now: datetime) -> None:
+        await self.apply_status(organization_id, run_id, status, None, reason)
+
+    async def close(self, attempt_id: int, outcome: str, reason: str | None, now: datetime) -> bool:
+        return await self._do(
+            "close",
+            (attempt_id, outcome, reason, now),
+            lambda: self.change(
+                "attempts", attempt_id, lambda r: r["state"] != "final",
+                state="final", outcome=outcome, reason=reason, ended_at=now,
+            ),
+        )  # fmt: skip
+
+    async def check_later(self, attempt_id: int, check_at: datetime) -> None:
+        await self._do(
+            "check_later",
+            (attempt_id, check_at),
+            lambda: self.change("attempts", attempt_id, lambda r: True, check_at=check_at) and None,
+        )
+
+    async def dials_on_their_way(self, organization_id: int, campaign_id: int) -> int:
+        def work() -> int:
+            return sum(r["campaign_id"] == campaign_id and r["state"] == "placing" for r in self.rows("attempts"))
+
+        return await self._do("dials_on_their_way", (organization_id, campaign_id), work)
+
+    async def has_running(self, organization_id: int) -> bool:
+        def work() -> bool:
+            return any(
+                r["organization_id"] == organization_id and r["status"] == "running" for r in self.rows("campaigns")
+            )
+
+        return await self._do("has_running", (organization_id,), work)
+
+    async def wake(self, organization_id: int, at: datetime | None) -> None:
+        def work() -> None:
+            wall = self.memory.wall()
+            slot = None if at is None or at <= wall else ceil(at.timestamp() * 10)
+            waiting = self.memory.tables["jobs"].values()
+            if slot is not None and any(j["key"] == (organization_id, slot) and not j["is_done"] for j in waiting):
+                return
+            delay = 0.0 if slot is None else max(0.0, slot / 10 - wall.timestamp())
+            key = None if slot is None else (organization_id, slot)
+            self.insert(
+                "jobs", organization_id=organization_id, delay=delay, key=key, is_done=False, is_new=True, tries=0
+            )
+
+        await self._do("wake", (organization_id, at), work)
+
+    async def cancel_leftovers(self, now: datetime) -> None:
+        def work() -> None:
+            for row in self.rows("campaigns"):
+                if row["status"] == "failed":
+                    self._cancel_pending(row["id"])
+
+        await self._do("cancel_leftovers", (now,), work)
+
+    async def running_organizations(self) -> list[int]:
+        def work() -> list[int]:
+            return sorted({r["organization_id"] for r in self.rows("campaigns") if r["status"] == "running"})
+
+        return await self._do("running_organizations", (), work)
+
+    async def silent(self, now: datetime, limit: int) -> list[Silent]:
+        def work() -> list[Silent]:
+            found = []
+            for row in sorted(self.rows("attempts"), key=lambda r: r["check_at"]):
+                if row["state"] == "final" or row["run_id"] is None:
+                    continue
+                run = self.get("runs", row["run_id"])
+                assert run is not None
+                is_over = run["status"] not in LIVE and run["lease_until"] is None
+                if is_over or row["check_at"] < now:
+                    found.append(Silent(row["id"], row["organization_id"], row["run_id"]))
+            return found[:limit]
+
+        return await self._do("silent", (now, limit), work)
+
+    async def set_running(self, campaign_id: int, source: str) -> bool:
+        """What people do: start from draft, resume from paused."""
+
+        def work() -> bool:
+            self.lock(("campaigns", campaign_id))
+            row = self.get("campaigns", campaign_id)
+            assert row is not None
+            starts = row["starts"] + (source == "draft")
+            return self.change(
+                "campaigns", campaign_id, lambda r: r["status"] == source, status="running", starts=starts
+            )
+
+        return await self._do("set_running", (campaign_id, source), work)
+
+    # the runs domain
+
+    async def apply_status(
+        self, organization_id: int, run_id: int, status: str, outcome: str | None, reason: str | None
+    ) -> bool:
+        def work() -> bool:
+            run = self.get("runs", run_id)
+            assert run is not None
+            is_final = status in OUTCOME_OF
+            known = outcome or run["outcome"]
+            if is_final and run["process"] is None:
+                known = known or OUTCOME_OF[status]
+            lease = None if is_final and run["process"] is None else run["lease_until"]
+            return self.change(
+                "runs", run_id, lambda r: may_move(r["status"], status),
+                status=status, outcome=known, reason=reason or run["reason"], lease_until=lease,
+            )  # fmt: skip
+
+        return await self._do("apply_status", (organization_id, run_id, status, outcome, reason), work)
+
+    async def take_media(self, run_id: int, process: str, lease_until: float) -> bool:
+        return await self._do(
+            "take_media",
+            (run_id,),
+            lambda: self.change(
+                "runs", run_id, lambda r: r["status"] in LIVE and r["process"] is None,
+                status="in_progress", process=process, lease_until=lease_until,
+            ),
+        )  # fmt: skip
+
+    async def store_end(self, run_id: int, status: str, outcome: str, reason: str) -> bool:
+        def work() -> bool:
+            run = self.get("runs", run_id)
+            assert run is not None
+            final = status if run["status"] in LIVE else run["status"]
+            return self.change(
+                "runs", run_id, lambda r: r["lease_until"] is not None,
+                status=final, outcome=run["outcome"] or outcome, reason=reason, lease_until=None,
+            )  # fmt: skip
+
+        return await self._do("store_end", (run_id, status, outcome, reason), work)

@@ -1,0 +1,140 @@
+"""The engine holds its invariants in every storm, and the simulator sees it when it does not."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+import pytest
+
+from offhook.campaigns.engine import Engine
+from offhook.campaigns.ports import Dial, FateUnknown, Found, Placing, Plan, Work
+from tests.campaigns.sim.far_end import SimCarrier
+from tests.campaigns.sim.twin import TwinTx
+from tests.campaigns.sim.world import Variant, World
+
+# .ci/run asks for 2,000; more by hand: python -m tests.campaigns.simulate.
+SEEDS = int(os.environ.get("OFFHOOK_TEST_SEEDS", "200"))
+# Seeds that failed once, each with what was wrong then.
+ONCE_FAILED: dict[int, str] = {}
+
+
+@pytest.mark.timeout(900)
+def test_no_invariant_is_violated_in_any_storm() -> None:
+    """In its own processes, one for each core: coverage and plugins of the test run would slow it threefold."""
+    command = [sys.executable, "-m", "tests.campaigns.simulate", "--seeds", str(SEEDS), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f'"seeds": {SEEDS}, "violations": 0' in done.stdout
+
+
+@pytest.mark.parametrize("seed", sorted(ONCE_FAILED))
+def test_seeds_that_failed_once(seed: int) -> None:
+    assert World(seed).run().violations == [], ONCE_FAILED[seed]
+
+
+def test_a_seed_is_always_the_same_story() -> None:
+    first, again = World(7, trace=True), World(7, trace=True)
+    assert first.run() == again.run()
+    assert first.memory.trace == again.memory.trace
+
+
+class DialsAgainBlindly(SimCarrier):
+    """An answer that was lost is taken for a no."""
+
+    async def dial(self, placing: Placing) -> str:
+        try:
+            return await super().dial(placing)
+        except FateUnknown:
+            return await super().dial(placing)
+
+
+class TakesSilenceForNever(SimCarrier):
+    """Does not ask what became of a call."""
+
+    async def find(self, organization_id: int, run_id: int) -> Found:
+        return Found(is_known=True)
+
+
+class CountsWithoutLock(TwinTx):
+    async def lock_slots(self, organization_id: int) -> None:
+        return None
+
+    async def running(self, organization_id: int) -> list[Plan]:
+        return [
+            r["plan"]
+            for r in self.rows("campaigns")
+            if r["organization_id"] == organization_id and r["status"] == "running"
+        ]
+
+
+class ForgetsTheHours(TwinTx):
+    async def running(self, organization_id: int) -> list[Plan]:
+        return [replace(plan, hours=None) for plan in await super().running(organization_id)]
+
+
+class EndsTwice(TwinTx):
+    """No compare-and-swap: what is final is settled again by the next callback."""
+
+    async def dial_of_run(self, organization_id: int, run_id: int) -> Dial | None:
+        for row in self.rows("attempts"):
+            if row["run_id"] == run_id:
+                return self._dial(row)
+        return None
+
+    async def close(self, attempt_id: int, outcome: str, reason: str | None, now: datetime) -> bool:
+        await super().close(attempt_id, outcome, reason, now)
+        return True
+
+    async def call_again(self, contact_id: int, due_at: datetime, because: str, *, was_dialled: bool) -> bool:
+        self.change("contacts", contact_id, lambda r: True, state="pending", due_at=due_at, reason=because)
+        return True
+
+
+class EndsTooEarly(TwinTx):
+    """Completes a campaign while its last calls are going on."""
+
+    async def work(self, plan: Plan) -> Work:
+        return replace(await super().work(plan), open_attempts=0)
+
+
+class WakesNobody(TwinTx):
+    async def wake(self, organization_id: int, at: datetime | None) -> None:
+        return None
+
+
+class PausesWithoutWaiting(Engine):
+    async def dials_have_begun(self, organization_id: int, campaign_id: int) -> None:
+        return None
+
+
+PLANTED: Sequence[tuple[str, Variant, str]] = [
+    ("dials again when an answer is lost", Variant(carrier=DialsAgainBlindly), "dialled twice|two live calls"),
+    (
+        "believes that silence means never dialled",
+        Variant(carrier=TakesSilenceForNever, storm={"answer_lost": 0.5, "callback_lost": 0.6}),
+        "and a phone rang for it",
+    ),
+    ("counts slots without the lock", Variant(tx=CountsWithoutLock), "above its cap|UniqueViolation"),
+    ("forgets the calling hours", Variant(tx=ForgetsTheHours), "outside of hours"),
+    ("settles what is settled", Variant(tx=EndsTwice), "dial|live calls|again|final"),
+    ("completes before the last contact", Variant(tx=EndsTooEarly), "no final state"),
+    ("wakes nobody", Variant(tx=WakesNobody), "never ended"),
+    (
+        "answers a pause before dials have begun",
+        Variant(engine=PausesWithoutWaiting, storm={"stall": 0.5}),
+        "after its pause",
+    ),
+]
+
+
+@pytest.mark.parametrize(("variant", "expected"), [(v, e) for _, v, e in PLANTED], ids=[name for name, _, _ in PLANTED])
+def test_a_planted_fault_is_caught(variant: Variant, expected: str) -> None:
+    """Within the first seeds, and with the words that name it."""
+    for seed in range(60):
+        found = World(seed, variant).run().violations
+        if any(word in violation for violation in found for word in expected.split("|")):
+            return
+    pytest.fail("60 seeds and nobody noticed")
