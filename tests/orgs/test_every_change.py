@@ -37,6 +37,9 @@ WRITES_ITS_OWN = {
 # operation_id: why there is no entry.
 NO_ENTRY = NOT_RECORDED | {
     "look_at_invitation": "changes nothing",
+    "create_recording_upload_urls": "signs links; the recording is made, and recorded, by another request",
+    "transcribe_recording": "a question: changes nothing",
+    "check_model_configurations": "a question to the vendors: changes nothing",
     "test_webhook": "changes nothing: a letter that is neither stored nor numbered",
     "test_phone_call": "the run is the record: who, when, to which number, at what cost",
     "trigger_agent": "the run is the record, with the key in its context",
@@ -53,9 +56,9 @@ ADMIN_ONLY = re.compile(
     r"^/(organizations/(api-keys|members|invitations|webhooks|telephony-configs|audit-log|current)|user/api-keys|superuser)\b"
 )
 ADMIN_ONLY_EXCEPT = {"remove_member"}
-# Called by carriers, not by callers of ours: their signature is the permission, the run the record.
+# Without a caller of ours: a carrier's or a link's signature is the permission.
 OF_CARRIERS = re.compile(
-    r"^/(telephony/(inbound|transfer-result|cloudonix|plivo|telnyx|twilio|vobiz|vonage)|s3/|files/)"
+    r"^/(telephony/(inbound|transfer-result|cloudonix|plivo|telnyx|twilio|vobiz|vonage)|s3/|files/|workflow-recordings/uploads/)"
 )
 
 
