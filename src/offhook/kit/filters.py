@@ -5,8 +5,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
-from decimal import Decimal
+from datetime import datetime
 from typing import Any, Literal
 
 from sqlalchemy import (
@@ -27,15 +26,13 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import InstrumentedAttribute
 
 from offhook.errors import Unprocessable
+from offhook.kit.filter_values import BadValue, date_range, is_storable, number_range, options_of, text_of
 
 FilterType = Literal["number", "text", "select", "date", "boolean"]
 TYPES: tuple[FilterType, ...] = ("number", "text", "select", "date", "boolean")
 
 MAX_LENGTH = 20_000
 MAX_CRITERIA = 50
-MAX_OPTIONS = 500
-MAX_TEXT = 1000
-MAX_NUMBER = 10**308
 
 Column = ColumnElement[Any] | InstrumentedAttribute[Any]
 
@@ -63,14 +60,33 @@ class Field:
         return cls(column, frozenset(types))
 
 
-def parse_filters(raw: str | None, fields: Mapping[str, Field]) -> list[ColumnElement[bool]]:
-    """The conditions of a JSON array of ``{field, type, value}``, to be AND-combined; nothing or blank is no condition.
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """To be AND-combined. ``on_members`` look into JSONB, where no index helps: let them see as few rows as possible."""
+
+    on_columns: list[ColumnElement[bool]]
+    on_members: list[ColumnElement[bool]]
+
+    @property
+    def all(self) -> list[ColumnElement[bool]]:
+        return [*self.on_columns, *self.on_members]
+
+
+def parse_conditions(raw: str | None, fields: Mapping[str, Field]) -> Conditions:
+    """The conditions of a JSON array of ``{field, type, value}``; nothing or blank is no condition.
 
     ``attribute`` is another name of ``field``. Raises :class:`FilterInvalid` (422), which names the bad part.
     """
-    if raw is None or not raw.strip():
-        return []
-    return [_condition(index, criterion, fields) for index, criterion in enumerate(_criteria(raw))]
+    conditions = Conditions([], [])
+    for index, criterion in enumerate(_criteria(raw) if raw is not None and raw.strip() else ()):
+        condition, is_member = _condition(index, criterion, fields)
+        (conditions.on_members if is_member else conditions.on_columns).append(condition)
+    return conditions
+
+
+def parse_filters(raw: str | None, fields: Mapping[str, Field]) -> list[ColumnElement[bool]]:
+    """All conditions of :func:`parse_conditions`, for lists that need not tell them apart."""
+    return parse_conditions(raw, fields).all
 
 
 def parse_sort(
@@ -114,7 +130,8 @@ def _no_constant(name: str) -> float:
     raise ValueError(name)
 
 
-def _condition(index: int, criterion: Any, fields: Mapping[str, Field]) -> ColumnElement[bool]:
+def _condition(index: int, criterion: Any, fields: Mapping[str, Field]) -> tuple[ColumnElement[bool], bool]:
+    """The condition, and whether it looks into JSONB."""
     if not isinstance(criterion, dict):
         raise FilterInvalid(["filters", index], "A filter is an object {field, type, value}.", "filter_invalid")
     name = criterion.get("field", criterion.get("attribute"))
@@ -142,8 +159,8 @@ def _condition(index: int, criterion: Any, fields: Mapping[str, Field]) -> Colum
     try:
         build = _COLUMN_BUILDERS[kind] if key is None else _JSON_BUILDERS[kind]
         target: Any = field.column if key is None else _Member(field.column, key)
-        return build(target, criterion.get("value"))
-    except _BadValue as bad:
+        return build(target, criterion.get("value")), key is not None
+    except BadValue as bad:
         raise FilterInvalid(
             ["filters", index, "value"],
             f"The value of filter {_shown(name)} ({kind}) is wrong: {bad}.",
@@ -155,7 +172,7 @@ def _find(name: str, fields: Mapping[str, Field]) -> tuple[Field, str | None] | 
     if name in fields and not name.endswith(".*"):
         return fields[name], None
     prefix, dot, key = name.partition(".")
-    if dot and key and len(key) <= 100 and _is_storable(key) and f"{prefix}.*" in fields:
+    if dot and key and len(key) <= 100 and is_storable(key) and f"{prefix}.*" in fields:
         return fields[f"{prefix}.*"], key
     return None
 
@@ -166,84 +183,6 @@ def _shown(value: Any) -> str:
 
 def _listed(names: Any) -> str:
     return ", ".join(sorted(name.replace(".*", ".<name>") for name in names))
-
-
-# --- values
-
-
-class _BadValue(ValueError):
-    pass
-
-
-def _is_storable(text: str) -> bool:
-    """Whether PostgreSQL can hold it: no NUL, no lone surrogate."""
-    return "\0" not in text and not any("\ud800" <= char <= "\udfff" for char in text)
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str) or not value or len(value) > MAX_TEXT or not _is_storable(value):
-        raise _BadValue(f"a text of 1 to {MAX_TEXT} characters is needed")
-    return value
-
-
-def _number(value: Any) -> Decimal:
-    # A whole number of hundreds of digits has no float, and no column that could hold it.
-    if isinstance(value, bool) or not isinstance(value, int | float) or not -MAX_NUMBER <= value <= MAX_NUMBER:
-        raise _BadValue("a number, or {min, max}, is needed")
-    return Decimal(str(value))
-
-
-def _number_range(value: Any) -> tuple[Decimal | None, Decimal | None]:
-    """(low, high), both inclusive; a plain number is both."""
-    if not isinstance(value, dict):
-        exact = _number(value)
-        return exact, exact
-    if not set(value) <= {"min", "max"}:
-        raise _BadValue("a range has only min and max")
-    low, high = value.get("min"), value.get("max")
-    if low is None and high is None:
-        raise _BadValue("a range needs min or max")
-    return (None if low is None else _number(low)), (None if high is None else _number(high))
-
-
-def _options(value: Any) -> list[str | int | bool | float]:
-    options = value if isinstance(value, list) else [value]
-    if len(options) > MAX_OPTIONS:
-        raise _BadValue(f"at most {MAX_OPTIONS} options")
-    for option in options:
-        if not isinstance(option, str | int | float) or (isinstance(option, str) and not _is_storable(option)):
-            raise _BadValue("one text or number, or a list of them, is needed")
-    return options
-
-
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
-
-
-def _moment(value: Any, *, end: bool) -> datetime | None:
-    """A time; a plain date is its first moment, or as an end the first moment after it."""
-    if value is None:
-        return None
-    if not isinstance(value, str):
-        raise _BadValue("from and to are ISO 8601 times")
-    try:
-        if _DAY.fullmatch(value):
-            day = datetime.combine(date.fromisoformat(value), datetime.min.time(), UTC)
-            return day + timedelta(days=1) if end else day
-        moment = datetime.fromisoformat(value)
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, OverflowError):
-        raise _BadValue("from and to are ISO 8601 times") from None
-
-
-def _date_range(value: Any) -> tuple[datetime | None, datetime | None, bool]:
-    """(from, to, whether ``to`` itself is left out, because it was a whole day)."""
-    if not isinstance(value, dict) or not set(value) <= {"from", "to"}:
-        raise _BadValue("an object {from, to} is needed")
-    start, stop = _moment(value.get("from"), end=False), _moment(value.get("to"), end=True)
-    if start is None and stop is None:
-        raise _BadValue("from or to is needed")
-    whole_day = isinstance(value.get("to"), str) and bool(_DAY.fullmatch(value["to"]))
-    return start, stop, whole_day
 
 
 # --- conditions on columns
@@ -265,7 +204,7 @@ def _all(conditions: list[ColumnElement[bool]]) -> ColumnElement[bool]:
 
 
 def _by_number(column: Column, value: Any) -> ColumnElement[bool]:
-    low, high = _number_range(value)
+    low, high = number_range(value)
     bounds = _bounds(column)
     if bounds is None:
         # Not in the column's own type: NUMERIC(10, 3) would refuse a bound that no row can have.
@@ -282,7 +221,7 @@ def _by_number(column: Column, value: Any) -> ColumnElement[bool]:
 
 
 def _by_text(column: Column, value: Any) -> ColumnElement[bool]:
-    return _contains(column, _text(value))
+    return _contains(column, text_of(value))
 
 
 def _contains(column: Any, text: str) -> ColumnElement[bool]:
@@ -293,7 +232,7 @@ def _contains(column: Any, text: str) -> ColumnElement[bool]:
 
 
 def _by_select(column: Column, value: Any) -> ColumnElement[bool]:
-    options = _options(value)
+    options = options_of(value)
     bounds = _bounds(column)
     if bounds is None:
         return column.in_([str(option) for option in options])
@@ -306,11 +245,11 @@ def _whole(option: str | float) -> int:
         return option
     if isinstance(option, str) and re.fullmatch(r"-?[0-9]{1,20}", option):
         return int(option)
-    raise _BadValue("whole numbers are needed")
+    raise BadValue("whole numbers are needed")
 
 
 def _by_date(column: Column, value: Any) -> ColumnElement[bool]:
-    start, stop, before = _date_range(value)
+    start, stop, before = date_range(value)
     conditions: list[ColumnElement[bool]] = [] if start is None else [column >= start]
     if stop is not None:
         conditions.append(column < stop if before else column <= stop)
@@ -323,7 +262,7 @@ def _by_boolean(column: Column, value: Any) -> ColumnElement[bool]:
 
 def _boolean(value: Any) -> bool:
     if not isinstance(value, bool):
-        raise _BadValue("true or false is needed")
+        raise BadValue("true or false is needed")
     return value
 
 
@@ -341,7 +280,7 @@ class _Member:
 
 
 def _json_number(member: _Member, value: Any) -> ColumnElement[bool]:
-    low, high = _number_range(value)
+    low, high = number_range(value)
     value_in_json = func.jsonb_extract_path(member.column, member.key, type_=JSONB)
     # The CASE is a guard: PostgreSQL must not cast what is not a number. A pattern is four times as slow as the type.
     number = case(
@@ -354,17 +293,17 @@ def _json_number(member: _Member, value: Any) -> ColumnElement[bool]:
 
 
 def _json_text(member: _Member, value: Any) -> ColumnElement[bool]:
-    return _contains(member.text, _text(value))
+    return _contains(member.text, text_of(value))
 
 
 def _json_select(member: _Member, value: Any) -> ColumnElement[bool]:
     return member.text.in_(
-        [str(option).lower() if isinstance(option, bool) else str(option) for option in _options(value)]
+        [str(option).lower() if isinstance(option, bool) else str(option) for option in options_of(value)]
     )
 
 
 def _json_date(member: _Member, value: Any) -> ColumnElement[bool]:
-    start, stop, before = _date_range(value)
+    start, stop, before = date_range(value)
     # ISO 8601 in one zone sorts as text; a cast would fail on a 31st of February.
     moment = case((member.text.regexp_match(r"^\d{4}-\d\d-\d\d"), member.text), else_=None).collate("C")
     conditions: list[ColumnElement[bool]] = [] if start is None else [moment >= _iso(start)]

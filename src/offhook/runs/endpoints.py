@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Depends, Query, Response
 from fastapi.responses import StreamingResponse
 
 from offhook.kit.csv import MEDIA_TYPE, csv_response
@@ -70,27 +70,38 @@ async def create_workflow_run(
     }
 
 
+def _query(
+    page: PageParams,
+    filters: Annotated[str | None, Query(description="JSON array of {field, type, value}")] = None,
+    sort_by: Annotated[str | None, Query(description="id, created_at (default) or duration")] = None,
+    sort_order: Annotated[str | None, Query(description="asc or desc (default)")] = None,
+) -> RunQuery:
+    return RunQuery(page, filters, sort_by, sort_order)
+
+
 @router.get("/{workflow_id}/runs", response_model=RunList, operation_id="list_workflow_runs")
 async def list_workflow_runs(
     workflow_id: Id,
     org: CurrentOrg,
     session: Session,
-    page: PageParams,
+    query: Annotated[RunQuery, Depends(_query)],
     links: Annotated[Links, Depends(links_of)],
-    filters: Annotated[str | None, Query(description="JSON array of {field, type, value}")] = None,
-    sort_by: Annotated[str | None, Query(description="id, created_at (default) or duration")] = None,
-    sort_order: Annotated[str | None, Query(description="asc or desc (default)")] = None,
+    response: Response,
 ) -> dict[str, Any]:
-    """The workflow's runs, newest first unless sorted otherwise."""
+    """The workflow's runs, newest first unless sorted otherwise.
+
+    Filters on `context.<name>` and `gathered.<name>` look at the newest 5000 runs that the other filters leave; the header
+    `X-Filter-Window` says when there were more. A filter on `created_at` moves that window."""
     workflow_name = await workflows.name_of(session, org.organization_id, workflow_id)
-    query = RunQuery(page, filters, sort_by, sort_order)
-    rows, total = await page_of_runs(session, org.organization_id, query, workflow_id=workflow_id)
+    found = await page_of_runs(session, org.organization_id, query, workflow_id=workflow_id)
+    if found.is_cut:
+        response.headers[listing.WINDOW_HEADER] = str(listing.WINDOW)
     return {
-        "runs": [listing.record(row, workflow_name, links) for row in rows],
-        "total_count": total,
-        "page": page.page,
-        "limit": page.limit,
-        "total_pages": page.total_pages(total),
+        "runs": [listing.record(row, workflow_name, links) for row in found.rows],
+        "total_count": found.total,
+        "page": query.page.page,
+        "limit": query.page.limit,
+        "total_pages": query.page.total_pages(found.total),
     }
 
 

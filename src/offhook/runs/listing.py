@@ -7,7 +7,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Select, UnaryExpression, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.kit.filters import Column, Field, parse_filters, parse_sort
+from offhook.kit.filters import Column, Conditions, Field, parse_conditions, parse_sort
 from offhook.kit.pagination import Page
 from offhook.runs.links import Links
 from offhook.runs.tables import Run
@@ -59,6 +59,21 @@ COLUMNS: Final = (
 )
 
 
+# How many of the newest runs are looked through for what stands in a context or was gathered: a context may have 64 KB,
+# which no index holds, and reading a hundred thousand of them takes a second.
+WINDOW: Final = 5000
+WINDOW_HEADER: Final = "X-Filter-Window"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A page of rows and the number of all that match; ``is_cut``: older runs than the window were not looked at."""
+
+    rows: Sequence[Any]
+    total: int
+    is_cut: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class RunQuery:
     """A list's parameters as they came; :func:`page_of_runs` refuses what is wrong with 422."""
@@ -71,20 +86,55 @@ class RunQuery:
 
 async def page_of_runs(
     session: AsyncSession, organization_id: int, query: RunQuery, *, workflow_id: int | None = None
-) -> tuple[Sequence[Any], int]:
-    """Rows of :data:`COLUMNS` and the number of all that match."""
+) -> Found:
+    """Rows of :data:`COLUMNS`."""
     order = parse_sort(query.sort_by, query.sort_order, SORTS, default="created_at", tie_break=Run.id)
-    conditions: list[ColumnElement[bool]] = [
-        Run.organization_id == organization_id,
-        *parse_filters(query.filters, FILTERS),
-    ]
+    conditions = parse_conditions(query.filters, FILTERS)
+    conditions.on_columns.append(Run.organization_id == organization_id)
     if workflow_id is not None:
-        conditions.append(Run.workflow_id == workflow_id)
-    total = (await session.execute(select(func.count()).select_from(Run).where(*conditions))).scalar_one()
-    if total <= query.page.offset:
-        return [], total
-    rows = await session.execute(page_of(COLUMNS, conditions, order, limit=query.page.limit, offset=query.page.offset))
-    return rows.all(), total
+        conditions.on_columns.append(Run.workflow_id == workflow_id)
+    return await find(session, COLUMNS, conditions, order, limit=query.page.limit, offset=query.page.offset)
+
+
+async def find(
+    session: AsyncSession,
+    columns: Sequence[Any],
+    conditions: Conditions,
+    order: Sequence[UnaryExpression[Any]],
+    *,
+    limit: int,
+    offset: int,
+) -> Found:
+    """A page of runs. Conditions on contexts see the newest :data:`WINDOW` runs that the other conditions leave."""
+    if conditions.on_members:
+        return await _find_in_window(session, columns, conditions, order, limit=limit, offset=offset)
+    mine = conditions.on_columns
+    total = (await session.execute(select(func.count()).select_from(Run).where(*mine))).scalar_one()
+    if total <= offset:
+        return Found([], total)
+    rows = await session.execute(page_of(columns, mine, order, limit=limit, offset=offset))
+    return Found(rows.all(), total)
+
+
+async def _find_in_window(
+    session: AsyncSession,
+    columns: Sequence[Any],
+    conditions: Conditions,
+    order: Sequence[UnaryExpression[Any]],
+    *,
+    limit: int,
+    offset: int,
+) -> Found:
+    newest = select(Run.id).where(*conditions.on_columns).order_by(Run.created_at.desc(), Run.id.desc())
+    looked_at = newest.limit(WINDOW).subquery()
+    hits = await session.scalars(
+        select(Run.id).join(looked_at, looked_at.c.id == Run.id).where(*conditions.on_members).order_by(*order)
+    )
+    ids = hits.all()
+    there = await session.scalar(select(func.count()).select_from(newest.limit(WINDOW + 1).subquery()))
+    page = ids[offset : offset + limit]
+    rows = await session.execute(select(*columns).where(Run.id.in_(page)).order_by(*order))
+    return Found(rows.all(), len(ids), is_cut=(there or 0) > WINDOW)
 
 
 def page_of(

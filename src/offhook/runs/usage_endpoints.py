@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Depends, Query, Response
 from fastapi.responses import StreamingResponse
 
 from offhook.kit.csv import MEDIA_TYPE, csv_response
@@ -10,6 +10,7 @@ from offhook.kit.db import Database, Session
 from offhook.orgs import CurrentOrg, Now
 from offhook.root import database_of
 from offhook.runs import usage_list
+from offhook.runs.listing import WINDOW, WINDOW_HEADER
 from offhook.runs.schemas import UsageRunList
 from offhook.runs.usage_list import UsageQuery
 
@@ -33,6 +34,13 @@ def _query(
     return UsageQuery(from_date or start_date, to_date or end_date, workflow_id, filters)
 
 
+def _sorting(
+    sort_by: Annotated[str | None, Query(description="id, created_at (default) or duration")] = None,
+    sort_order: Annotated[str | None, Query(description="asc or desc (default)")] = None,
+) -> tuple[str | None, str | None]:
+    return sort_by, sort_order
+
+
 Asked = Annotated[UsageQuery, Depends(_query)]
 
 
@@ -41,23 +49,25 @@ async def list_usage_runs(
     org: CurrentOrg,
     session: Session,
     query: Asked,
+    response: Response,
+    sorting: Annotated[tuple[str | None, str | None], Depends(_sorting)],
     limit: Annotated[int, Query(ge=1, le=MAX_LIMIT)] = 50,
     offset: Annotated[int | None, Query(ge=0, le=_MAX_OFFSET)] = None,
     page: Annotated[int, Query(ge=1, le=_MAX_PAGE, description="Used when there is no offset")] = 1,
-    sort_by: Annotated[str | None, Query(description="id, created_at (default) or duration")] = None,
-    sort_order: Annotated[str | None, Query(description="asc or desc (default)")] = None,
 ) -> dict[str, Any]:
     """Runs of every agent, live ones included, the newest first unless sorted otherwise."""
     start = (page - 1) * limit if offset is None else offset
-    items, total = await usage_list.page(
+    items, total, is_cut = await usage_list.page(
         session,
         org.organization_id,
         query,
         limit=limit,
         offset=start,
-        sort_by=sort_by,
-        sort_order=sort_order,
+        sort_by=sorting[0],
+        sort_order=sorting[1],
     )
+    if is_cut:
+        response.headers[WINDOW_HEADER] = str(WINDOW)
     return {
         "items": items,
         "total": total,

@@ -9,9 +9,9 @@ from sqlalchemy import ColumnElement, Text, func, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.db import Database
-from offhook.kit.filters import Column, Field, FilterInvalid, parse_filters, parse_sort
+from offhook.kit.filters import Column, Conditions, Field, FilterInvalid, parse_conditions, parse_filters, parse_sort
 from offhook.runs.listing import FILTERS as RUN_FILTERS
-from offhook.runs.listing import page_of
+from offhook.runs.listing import find
 from offhook.runs.tables import Run
 from offhook.workflows import service as workflows
 
@@ -78,27 +78,30 @@ async def page(
     offset: int,
     sort_by: str | None,
     sort_order: str | None,
-) -> tuple[list[dict[str, Any]], int]:
-    """Items as they are shown, the newest first unless sorted otherwise, and how many there are in all."""
+) -> tuple[list[dict[str, Any]], int, bool]:
+    """Items as they are shown, the newest first unless sorted otherwise, how many there are in all, and whether a
+    condition on contexts left runs out that are older than its window (see ``listing.find``)."""
     order = parse_sort(sort_by, sort_order, SORTS, default="created_at", tie_break=Run.id)
-    mine = conditions(organization_id, query)
-    total = (await session.execute(select(func.count()).select_from(Run).where(*mine))).scalar_one()
-    if total <= offset:
-        return [], total
-    rows = (await session.execute(page_of(COLUMNS, mine, order, limit=limit, offset=offset))).all()
-    names = await workflows.names_of(session, organization_id, {row.workflow_id for row in rows})
-    return [_item(row, names) for row in rows], total
+    mine = _conditions(organization_id, query)
+    found = await find(session, COLUMNS, mine, order, limit=limit, offset=offset)
+    names = await workflows.names_of(session, organization_id, {row.workflow_id for row in found.rows})
+    return [_item(row, names) for row in found.rows], found.total, found.is_cut
 
 
 def conditions(organization_id: int, query: UsageQuery) -> list[ColumnElement[bool]]:
     """FilterInvalid (422) names the parameter that is wrong."""
-    found: list[ColumnElement[bool]] = [Run.organization_id == organization_id]
+    return _conditions(organization_id, query).all
+
+
+def _conditions(organization_id: int, query: UsageQuery) -> Conditions:
+    found = parse_conditions(query.filters, FILTERS)
+    found.on_columns.append(Run.organization_id == organization_id)
     if query.workflow_id is not None:
-        found.append(Run.workflow_id == query.workflow_id)
+        found.on_columns.append(Run.workflow_id == query.workflow_id)
     for name, bound, value in (("from_date", "from", query.from_date), ("to_date", "to", query.to_date)):
         if value:
-            found += _date(name, bound, value)
-    return found + parse_filters(query.filters, FILTERS)
+            found.on_columns.extend(_date(name, bound, value))
+    return found
 
 
 def _date(name: str, bound: str, value: str) -> list[ColumnElement[bool]]:
