@@ -1812,6 +1812,9 @@ export interface paths {
         /**
          * List Workflow Runs
          * @description The workflow's runs, newest first unless sorted otherwise.
+         *
+         *     Filters on `context.<name>` and `gathered.<name>` look at the newest 5000 runs that the other filters leave; the header
+         *     `X-Filter-Window` says when there were more. A filter on `created_at` moves that window.
          */
         get: operations["list_workflow_runs"];
         put?: never;
@@ -9917,10 +9920,6 @@ export interface operations {
                 offset?: number | null;
                 /** @description Used when there is no offset */
                 page?: number;
-                /** @description id, created_at (default) or duration */
-                sort_by?: string | null;
-                /** @description asc or desc (default) */
-                sort_order?: string | null;
                 /** @description ISO 8601; a plain day counts whole */
                 from_date?: string | null;
                 /** @description ISO 8601; a plain day counts whole */
@@ -9932,6 +9931,10 @@ export interface operations {
                 workflow_id?: number | null;
                 /** @description JSON array of {field, type, value} */
                 filters?: string | null;
+                /** @description id, created_at (default) or duration */
+                sort_by?: string | null;
+                /** @description asc or desc (default) */
+                sort_order?: string | null;
             };
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
