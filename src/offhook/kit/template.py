@@ -55,6 +55,24 @@ def render(text: str, context: Mapping[str, Any], *, now: datetime | None = None
     return _SLOT.sub(fill, text.replace("\\n", "\n"))
 
 
+def render_json(template: Any, context: Mapping[str, Any], *, depth: int = 0) -> Any:
+    """A JSON template with its variables filled; a text that is one variable becomes the value with its type.
+
+    Raises ValueError for a template that is nested more than 30 deep.
+    """
+    if depth > 30:
+        raise ValueError("nested too deeply")
+    if isinstance(template, Mapping):
+        return {key: render_json(item, context, depth=depth + 1) for key, item in template.items()}
+    if isinstance(template, list):
+        return [render_json(item, context, depth=depth + 1) for item in template]
+    if not isinstance(template, str):
+        return template
+    whole = _SLOT.fullmatch(template.strip())
+    found = lookup(context, whole[1].strip()) if whole is not None else None
+    return found if found is not None and found != "" else render(template, context)
+
+
 def _variable(slot: re.Match[str]) -> Variable:
     path, default = slot[1].strip(), slot[2]
     if default is None:

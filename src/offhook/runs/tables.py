@@ -4,7 +4,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import ARRAY, BigInteger, ForeignKey, Index, LargeBinary, Numeric, String, func, text
+from sqlalchemy import ARRAY, BigInteger, ForeignKey, Index, LargeBinary, Numeric, String, UniqueConstraint, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from offhook.kit.db import Base
@@ -120,3 +120,22 @@ class MediaToken(Base):
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     expires_at: Mapped[datetime]
     used_at: Mapped[datetime | None]
+
+
+class NodeWebhookDelivery(Base):
+    """One webhook node of one finished run. ``status``: pending, delivered or dead_letter; ``payload`` as first sent."""
+
+    __tablename__ = "node_webhook_deliveries"
+    __table_args__ = (UniqueConstraint("run_id", "node_id"),)
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"))
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"))
+    node_id: Mapped[str] = mapped_column(String(200))
+    status: Mapped[str] = mapped_column(String(16), server_default="pending")
+    attempts: Mapped[int] = mapped_column(server_default=text("0"))
+    payload: Mapped[dict[str, Any] | None]
+    response_status: Mapped[int | None]
+    error: Mapped[str | None]
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    updated_at: Mapped[datetime | None]

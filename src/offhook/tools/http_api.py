@@ -10,7 +10,7 @@ from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 from offhook.kit.egress import EgressAnswer, EgressClient, EgressError, check_header
-from offhook.kit.template import lookup, render
+from offhook.kit.template import lookup, render, render_json
 from offhook.tools.definitions import HttpApiConfig, ParameterType
 from offhook.tools.errors import CallFailed
 
@@ -76,27 +76,23 @@ class _Values:
     def escaped(self, template: str) -> str:
         """The template with every variable percent-encoded, so that a value stays within its part of the address."""
         self._note(template)
-        return _SLOT.sub(lambda slot: quote(render(slot[0], self.merged), safe=""), template)
+        return escaped(template, self.merged)
 
-    def value(self, template: Any, depth: int = 0) -> Any:
+    def value(self, template: Any) -> Any:
         """A JSON template with its variables filled; a text that is one variable becomes the value with its type."""
-        if depth > 30:
-            raise CallFailed("The body is nested too deeply.")
-        if isinstance(template, Mapping):
-            return {key: self.value(item, depth + 1) for key, item in template.items()}
-        if isinstance(template, list):
-            return [self.value(item, depth + 1) for item in template]
-        if not isinstance(template, str):
-            return template
-        whole = _SLOT.fullmatch(template.strip())
-        if whole is not None:
-            self._note(template)
-            found = lookup(self.merged, whole[1].strip())
-            return found if found is not None and found != "" else render(template, self.merged)
-        return self.text(template)
+        self._note(json.dumps(template, ensure_ascii=False))
+        try:
+            return render_json(template, self.merged)
+        except ValueError:
+            raise CallFailed("The body is nested too deeply.") from None
 
     def _note(self, template: str) -> None:
         self.used.update(slot[1].strip().partition(".")[0] for slot in _SLOT.finditer(template))
+
+
+def escaped(template: str, context: Mapping[str, Any]) -> str:
+    """An address template with every variable percent-encoded."""
+    return _SLOT.sub(lambda slot: quote(render(slot[0], context), safe=""), template)
 
 
 def resolve_arguments(
