@@ -41,6 +41,7 @@ WITHOUT_ORGANIZATION: Exceptions = {
         "2026-11-21",
         "the network's own book, by its own call id",
     ),
+    "src/offhook/campaigns/repository.py::campaign_of_command": ("2026-11-21", "the command line looks after them all"),
     "src/offhook/runs/repository.py::run_of_claimed_token": ("2026-11-21", "a media token is all its caller knows"),
     "src/offhook/runs/repository.py::run_of_signed_link": ("2026-11-21", "a signed link is all its caller knows"),
 }

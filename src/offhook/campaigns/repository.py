@@ -114,6 +114,30 @@ async def copy_contacts(
     return int(done.rowcount)
 
 
+async def campaign_of_command(session: AsyncSession, campaign_id: int) -> Campaign | None:
+    """Without an organisation on purpose: whoever runs commands on this machine looks after all of them."""
+    return await session.get(Campaign, campaign_id)
+
+
+async def attempts_after(
+    session: AsyncSession, organization_id: int, campaign_id: int, after: int, limit: int
+) -> Sequence[Any]:
+    """The next attempts by id, each with the number that it dialled."""
+    found = await session.execute(
+        select(
+            Attempt.id, Attempt.contact_id, Attempt.state, Attempt.outcome, Attempt.reason, Attempt.run_id,
+            Attempt.reserved_at, Attempt.ended_at, Contact.phone_number,
+        )
+        .join(Contact, Contact.id == Attempt.contact_id)
+        .where(
+            Attempt.organization_id == organization_id, Attempt.campaign_id == campaign_id, Attempt.id > after
+        )
+        .order_by(Attempt.id)
+        .limit(limit)
+    )  # fmt: skip
+    return found.all()
+
+
 async def cancel_pending(session: AsyncSession, organization_id: int, campaign_id: int, now: datetime) -> None:
     """What a failed campaign never called ends as canceled."""
     await session.execute(

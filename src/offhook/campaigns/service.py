@@ -63,6 +63,14 @@ async def get(session: AsyncSession, organization_id: int, campaign_id: int) -> 
     return campaign
 
 
+async def find(session: AsyncSession, campaign_id: int) -> Campaign:
+    """For commands, which look after every organisation. CampaignNotFound (404)."""
+    campaign = await repository.campaign_of_command(session, campaign_id)
+    if campaign is None:
+        raise CampaignNotFound
+    return campaign
+
+
 async def add_contacts(session: AsyncSession, campaign: Campaign, contacts: Iterable[NewContact], now: datetime) -> int:
     """Insert contacts in the session's transaction by COPY; how many. ``contacts`` may be a generator: it is read in
     batches and never kept. A number that the campaign has already raises IntegrityError."""

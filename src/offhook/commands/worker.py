@@ -3,6 +3,7 @@
 import asyncio
 
 import typer
+import uvloop
 
 from offhook import worker as process
 from offhook.bootstrap import build_root
@@ -17,8 +18,8 @@ def register(app: typer.Typer) -> None:
         """Run background jobs. `serve` starts one; start more on any machine that reaches the database."""
         with one_sentence():
             settings = load_settings()
-            with any_database(settings) as url:
-                asyncio.run(_run(settings, url))
+            with any_database(settings) as url, asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+                runner.run(_run(settings, url))
 
 
 async def _run(settings: Settings, url: str) -> None:

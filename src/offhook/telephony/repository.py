@@ -1,8 +1,9 @@
 """The queries on carrier accounts; every read takes the organisation."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.telephony.providers.sandbox.network import CallRecord
@@ -80,3 +81,12 @@ async def sandbox_call(session: AsyncSession, organization_id: int, run_id: int)
     return CallRecord(
         row.call_id, row.run_id, row.organization_id, row.to_number, row.process, row.status, row.ended_at is not None
     )
+
+
+async def sandbox_calls(session: AsyncSession, organization_id: int, run_ids: Sequence[int]) -> dict[int, int]:
+    found = await session.execute(
+        select(SandboxCall.run_id, func.count())
+        .where(SandboxCall.organization_id == organization_id, SandboxCall.run_id.in_(run_ids))
+        .group_by(SandboxCall.run_id)
+    )
+    return {row[0]: row[1] for row in found}

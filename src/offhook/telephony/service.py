@@ -1,5 +1,6 @@
 """Whose carrier account places a call, and what carriers report of calls."""
 
+from collections.abc import Sequence
 from typing import Final
 
 import structlog
@@ -46,6 +47,11 @@ async def account_for(
 
 def _account(row: TelephonyConfiguration) -> CarrierAccount:
     return CarrierAccount(row.organization_id, row.provider, row.id, dict(row.config))
+
+
+async def sandbox_calls(session: AsyncSession, organization_id: int, run_ids: Sequence[int]) -> dict[int, int]:
+    """How many calls of each run the sandbox's network has in its own book; runs without one are left out."""
+    return await repository.sandbox_calls(session, organization_id, run_ids)
 
 
 class CallReports:

@@ -127,7 +127,8 @@ class SandboxNetwork:
             path = ".".join(str(part) for part in first["loc"])
             message = f"The sandbox configuration is wrong at {path or 'mix'}: {first['msg']}."
             raise CarrierFailed("carrier_misconfigured", message, retryable=False) from None
-        await self._exchange.rings(request.run_id)
+        if not config.instant:
+            await self._exchange.rings(request.run_id)
         call = _Call(f"SB{secrets.token_hex(16)}", account.organization_id, request, config)
         record = CallRecord(call.call_id, request.run_id, account.organization_id, request.to_number, self._process)
         try:
@@ -221,9 +222,10 @@ class SandboxNetwork:
         if behaviour in {"busy", "no_answer"}:
             await self._report(call, behaviour)
             return
-        await self._report(call, "in_progress")
-        await asyncio.sleep(call.config.instant_call_s)
-        await self._report(call, "completed", outcome="voicemail" if behaviour == "voicemail" else None)
+        if call.config.instant_call_s:
+            await self._report(call, "in_progress")
+            await asyncio.sleep(call.config.instant_call_s)
+        await self._report(call, "completed", outcome="voicemail" if behaviour == "voicemail" else "answered")
 
     async def _converse(self, call: _Call, behaviour: Behaviour) -> None:
         brief = await self._exchange.brief(call.organization_id, call.request.run_id)

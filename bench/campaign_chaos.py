@@ -1,0 +1,132 @@
+"""A campaign to its end while its workers are killed, and then everything is asked: database, progress, far end.
+
+    .venv/bin/python -m bench.campaign_chaos --contacts 5000 --json
+
+Three worker processes; every few seconds one gets ``kill -9`` and another is started.
+"""
+
+import argparse
+import asyncio
+import json
+import random
+import sys
+import tempfile
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from bench.campaign_rig import Rig, rig
+from offhook.campaigns import service
+from offhook.campaigns.audit import audit
+from offhook.campaigns.progress import progress
+from offhook.kit.postgres import EmbeddedPostgres
+
+PHONES = {"mix": {"talks": 0.7, "busy": 0.1, "no_answer": 0.1, "voicemail": 0.1}, "instant_call_s": 0.2}
+# Short, so that what a dead worker left is looked into while the list lasts; phones answer at once here.
+SETTINGS = {"campaign_patience_s": 9.0, "campaign_tick_s": 1.0, "run_lease_s": 2.0, "sweep_interval_s": 1.0}
+
+
+async def chaos(one: Rig, *, contacts: int, seed: int, kill_every_s: float, within_s: float) -> dict[str, Any]:
+    """Run it; what was found. ``violations`` and ``unexplained`` are empty when all is well."""
+    rng = random.Random(seed)
+    campaign_id = await one.campaign(
+        contacts,
+        concurrency=20,
+        retry_config={"max_retries": 1, "retry_delay_seconds": 1},
+        circuit_breaker={"enabled": False},
+    )
+    for _ in range(3):
+        one.start_worker()
+    await one.campaigns.start(one.organization_id, campaign_id)
+    began, kills = time.monotonic(), 0
+    killing = asyncio.create_task(_kill(one, rng, kill_every_s))
+    try:
+        await one.until(campaign_id, "completed", within_s=within_s)
+    finally:
+        killing.cancel()
+        kills = len(one.workers) - 3
+    seconds = time.monotonic() - began
+    await asyncio.sleep(2.5)  # runs of phones that died after their contact was done lose their lease
+    return {"seconds": round(seconds, 1), "kills": kills, **await _asked(one, campaign_id)}
+
+
+async def _kill(one: Rig, rng: random.Random, every_s: float) -> None:
+    while True:
+        await asyncio.sleep(rng.uniform(0.5, 1.5) * every_s)
+        victim = rng.choice([worker for worker in one.workers if worker.poll() is None])
+        victim.kill()
+        victim.wait()
+        one.start_worker()
+
+
+async def _asked(one: Rig, campaign_id: int) -> dict[str, Any]:
+    async with one.root.db.transaction() as session:
+        campaign = await service.get(session, one.organization_id, campaign_id)
+        found = await audit(session, campaign, one.root.clock.now())
+        reached = await progress(session, one.organization_id, campaign_id)
+    rang = await one.rows(
+        "SELECT to_number, count(*) AS n FROM sandbox_calls WHERE organization_id = :id GROUP BY 1",
+        id=one.organization_id,
+    )
+    explained = await one.rows(
+        "SELECT contact.phone_number, count(*) FILTER (WHERE number = 1 OR because <> '') AS n FROM campaign_attempts"
+        " JOIN campaign_contacts contact ON contact.id = contact_id WHERE contact.campaign_id = :id GROUP BY 1",
+        id=campaign_id,
+    )
+    reasons = {row.phone_number: row.n for row in explained}
+    live = await one.rows(
+        "SELECT count(*) AS n FROM runs WHERE organization_id = :id AND status IN ('initiated', 'ringing', 'in_progress')",
+        id=one.organization_id,
+    )
+    return {
+        "progress": {**asdict(reached), "outcomes": dict(reached.outcomes)},
+        "phones_that_rang": len(rang),
+        "rings": sum(row.n for row in rang),
+        "unexplained": [row.to_number for row in rang if row.n > reasons.get(row.to_number, 0)],
+        "live_runs": live[0].n,
+        "violations": [asdict(violation) for violation in found.violations],
+    }
+
+
+def is_well(report: dict[str, Any], contacts: int) -> bool:
+    """All contacts final, nobody rung twice without a reason, progress is what the far end saw, no slot left."""
+    reached = report["progress"]
+    return (
+        reached["completed"] == reached["total_contacts"] == contacts
+        and reached["dialled"] >= report["phones_that_rang"]
+        and not report["unexplained"]
+        and not report["violations"]
+        and report["live_runs"] == 0
+    )
+
+
+async def _main(args: argparse.Namespace) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        server = EmbeddedPostgres(Path(folder) / "pg", durable=True)
+        try:
+            url = server.start()
+            async with rig(url, Path(folder) / "data", phones=PHONES, live_calls=50, **SETTINGS) as one:
+                return await chaos(
+                    one, contacts=args.contacts, seed=args.seed, kill_every_s=args.kill_every, within_s=args.within
+                )
+        finally:
+            server.stop()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--contacts", type=int, default=5000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--kill-every", type=float, default=4.0)
+    parser.add_argument("--within", type=float, default=1800)
+    parser.add_argument("--json", action="store_true")
+    args = parser.parse_args()
+    report = asyncio.run(_main(args))
+    report["is_well"] = is_well(report, args.contacts)
+    print(json.dumps(report) if args.json else json.dumps(report, indent=2))
+    return 0 if report["is_well"] else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,169 @@
+"""An organisation, an agent, a list of instant sandbox phones and worker processes, for load and chaos."""
+
+import asyncio
+import os
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import text
+
+from offhook.bootstrap import build_root
+from offhook.campaigns import Campaigns, service
+from offhook.campaigns.service import NewContact
+from offhook.kit import migrations
+from offhook.kit.process import die_with_parent
+from offhook.orgs import service as orgs
+from offhook.root import Root
+from offhook.settings import Settings
+from offhook.telephony.tables import TelephonyConfiguration
+from offhook.workflows.tables import Workflow, WorkflowVersion
+
+TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+DEFINITION: dict[str, Any] = {
+    "nodes": [
+        {
+            "id": "start",
+            "type": "startCall",
+            "position": {"x": 0, "y": 0},
+            "data": {"name": "Hello", "prompt": "Greet."},
+        },
+        {
+            "id": "bye",
+            "type": "endCall",
+            "position": {"x": 0, "y": 9},
+            "data": {"name": "Bye", "prompt": "Say goodbye."},
+        },
+    ],
+    "edges": [{"id": "e", "source": "start", "target": "bye", "data": {"label": "Done", "condition": "it is over"}}],
+}
+
+
+@dataclass
+class Rig:
+    """``environment`` is what every worker gets beside our own."""
+
+    root: Root
+    organization_id: int
+    workflow_id: int
+    environment: dict[str, str]
+    workers: list["subprocess.Popen[bytes]"] = field(default_factory=list)
+
+    @property
+    def campaigns(self) -> Campaigns:
+        return self.root.get(Campaigns)
+
+    async def campaign(self, contacts: int, *, concurrency: int, **values: Any) -> int:
+        """A draft with so many contacts; its id."""
+        async with self.root.db.transaction() as session:
+            made = service.new_campaign(self.organization_id, "Load", self.workflow_id, concurrency, **values)
+            session.add(made)
+            await session.flush()
+            rows = (NewContact(n, f"+1{2012000000 + n}", {"name": f"Person {n}"}) for n in range(1, contacts + 1))
+            await service.add_contacts(session, made, rows, self.root.clock.now())
+            return made.id
+
+    def start_worker(self, log: Any = None) -> "subprocess.Popen[bytes]":
+        worker = subprocess.Popen(
+            [sys.executable, "-m", "offhook.cli", "worker"],
+            env=os.environ | self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            preexec_fn=die_with_parent(),  # noqa: PLW1509 - one system call, nothing that locks
+        )
+        self.workers.append(worker)
+        return worker
+
+    async def rows(self, query: str, **values: Any) -> Sequence[Any]:
+        async with self.root.db.transaction() as session:
+            return (await session.execute(text(query), values)).all()
+
+    async def status(self, campaign_id: int) -> str:
+        found = await self.rows("SELECT status FROM campaigns WHERE id = :id", id=campaign_id)
+        return str(found[0].status)
+
+    async def until(self, campaign_id: int, status: str, *, within_s: float) -> None:
+        """TimeoutError when it takes longer."""
+        async with asyncio.timeout(within_s):
+            while await self.status(campaign_id) != status:  # noqa: ASYNC110 - another process moves it
+                await asyncio.sleep(0.2)
+
+
+@asynccontextmanager
+async def rig(
+    database_url: str, folder: Path, *, phones: dict[str, Any], live_calls: int, **settings: Any
+) -> AsyncIterator[Rig]:
+    """``phones`` is the sandbox's configuration; ``settings`` are those of every process. Workers die with the block."""
+    values = {"data_dir": folder, "log_level": "warning", **settings}
+    root = build_root(Settings(**values), database_url)
+    await migrations.upgrade(root.db, lambda _: None)
+    async with root.db.transaction() as session:
+        organization_id = await orgs.create_organization(session, f"Load {time.time_ns()}")
+        await session.execute(
+            text("UPDATE organizations SET concurrency_limit = :limit WHERE id = :id"),
+            {"limit": live_calls, "id": organization_id},
+        )
+        workflow = Workflow(organization_id=organization_id, name="Load")
+        session.add(workflow)
+        await session.flush()
+        session.add(
+            WorkflowVersion(
+                workflow_id=workflow.id, organization_id=organization_id, version_number=1, status="published",
+                definition=DEFINITION,
+            )
+        )  # fmt: skip
+        session.add(
+            TelephonyConfiguration(
+                organization_id=organization_id, name="Instant phones", provider="sandbox", is_default_outbound=True,
+                config={"instant": True, **phones},
+            )
+        )  # fmt: skip
+    environment = {f"OFFHOOK_{name.upper()}": str(value) for name, value in values.items()}
+    environment["OFFHOOK_DATABASE_URL"] = database_url
+    made = Rig(root, organization_id, workflow.id, environment)
+    try:
+        yield made
+    finally:
+        for worker in made.workers:
+            worker.kill()
+            worker.wait()
+        await root.db.dispose()
+
+
+def cpu_s(pid: int) -> float:
+    """CPU seconds of a process and of its children that have ended."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return sum(int(fields[index]) for index in (11, 12, 13, 14)) / TICKS_PER_S
+
+
+def tree_cpu_s(pid: int) -> float:
+    """The same of a process and of all that live below it."""
+    below: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            except OSError:
+                continue
+            below.setdefault(parent, []).append(int(entry.name))
+    total, waiting = 0.0, [pid]
+    while waiting:
+        one = waiting.pop()
+        waiting += below.get(one, [])
+        try:
+            total += cpu_s(one)
+        except OSError:
+            continue
+    return total
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """0 of no values."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0

@@ -1,0 +1,60 @@
+"""``offhook campaign``: looking after campaigns from the command line."""
+
+import json
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from offhook.campaigns import service
+from offhook.campaigns.audit import Audit, audit
+from offhook.commands.console import any_database, load_settings, one_sentence, run
+from offhook.kit import migrations
+from offhook.kit.db import Database
+
+VIOLATED = 3
+
+
+def register(app: typer.Typer) -> None:
+    campaign = typer.Typer(help="Campaigns: lists of people who are called.", no_args_is_help=True)
+    app.add_typer(campaign, name="campaign")
+
+    @campaign.callback()
+    def group() -> None:
+        """Without it a group of one command would not take that command's name."""
+
+    @campaign.command()
+    def verify(
+        campaign_id: Annotated[int, typer.Argument(metavar="ID", help="The campaign.")],
+        as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    ) -> None:
+        """Ask the database whether the campaign kept every promise; exit code 3 and the evidence when it did not."""
+        with one_sentence():
+            settings = load_settings()
+            with any_database(settings) as url:
+                found = run(_verify(url, campaign_id))
+        typer.echo(json.dumps(asdict(found)) if as_json else _in_words(found))
+        if found.violations:
+            raise typer.Exit(VIOLATED)
+
+
+async def _verify(url: str, campaign_id: int) -> Audit:
+    database = Database(url)
+    try:
+        await migrations.require_current(database)
+        async with database.transaction() as session:
+            campaign = await service.find(session, campaign_id)
+            return await audit(session, campaign, datetime.now(UTC))
+    finally:
+        await database.dispose()
+
+
+def _in_words(found: Audit) -> str:
+    lines = [f"Campaign {found.campaign_id} ({found.status}): {found.contacts} contacts, {found.attempts} dials."]
+    for rule in found.checks:
+        broken = [violation.evidence for violation in found.violations if violation.rule == rule]
+        lines.append(f"  {'BROKEN' if broken else 'ok    '}  {rule}")
+        lines += [f"            {evidence}" for evidence in broken]
+    lines.append(f"{len(found.violations)} violations.")
+    return "\n".join(lines)
