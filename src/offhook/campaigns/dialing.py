@@ -170,6 +170,8 @@ class Dialing:
             chosen, again_at = chosen[:taken], next_at or again_at
         if not chosen:
             return [], again_at
+        # Read after the calls were counted, so that no call that had ended by then seems to overlap with these.
+        now = self._time.now()
         until = now + timedelta(seconds=FENCE_S)
         until = min(until, closes_at) if closes_at is not None else until
         attempt_ids = await tx.reserve(plan, chosen, now=now, may_dial_until=until, check_at=now + self._check_after)
