@@ -17,8 +17,13 @@ from tests.campaigns.sim.world import Variant, World
 
 # .ci/run asks for 2,000; more by hand: python -m tests.campaigns.simulate.
 SEEDS = int(os.environ.get("OFFHOOK_TEST_SEEDS", "200"))
-# Seeds that failed once, each with what was wrong then.
-ONCE_FAILED: dict[int, str] = {}
+# Seeds that failed once, each with what was wrong then (so far always the simulation's own judgement).
+ONCE_FAILED: dict[int, str] = {
+    6: "a run that was taken by a commit nobody heard of was believed to be carried for ever",
+    98: "a person acted while every process was dead",
+    1919: "of two overlapping pauses the first one's answer was counted for the second",
+    10722: "hours of two zones that meet in another season were taken for a campaign that hangs",
+}
 
 
 @pytest.mark.timeout(900)

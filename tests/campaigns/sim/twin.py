@@ -192,7 +192,12 @@ class TwinTx(Transaction):
     async def set_status(self, campaign_id: int, target: Target, reason: str | None, now: datetime) -> bool:
         def work() -> bool:
             moved = self.change(
-                "campaigns", campaign_id, lambda r: r["status"] == "running", status=target, reason=reason
+                "campaigns",
+                campaign_id,
+                lambda r: r["status"] == "running",
+                status=target,
+                reason=reason,
+                moves=self.memory.next_id("moves"),
             )
             if moved and target == "failed":
                 self._cancel_pending(campaign_id)
@@ -335,7 +340,12 @@ class TwinTx(Transaction):
             assert row is not None
             starts = row["starts"] + (source == "draft")
             return self.change(
-                "campaigns", campaign_id, lambda r: r["status"] == source, status="running", starts=starts
+                "campaigns",
+                campaign_id,
+                lambda r: r["status"] == source,
+                status="running",
+                starts=starts,
+                moves=self.memory.next_id("moves"),
             )
 
         return await self._do("set_running", (campaign_id, source), work)
