@@ -62,7 +62,7 @@ class World:
         self.engines: dict[str, Engine] = {}
         self.workers: list[Process] = []
         self.api: Process | None = None
-        self.talks: dict[int, tuple[Process, Call]] = {}
+        self.talks: dict[int, tuple[Process, Call, bool]] = {}
         self.storm_ends = self.scenario.storm_s
 
     def wall(self) -> datetime:
@@ -274,12 +274,14 @@ class World:
 
     async def _carry(self, process: Process, call: Call, talk_s: float) -> None:
         store = TwinStore(self.memory, process)
+        self.talks[call.run_id] = (process, call, False)
         async with store.transaction() as tx:
             is_mine = await tx.take_media(call.run_id, process.name, float("inf"))
         if not is_mine:
+            self.talks.pop(call.run_id, None)
             self.far_end.media_over(call, was_carried=False)
             return
-        self.talks[call.run_id] = (process, call)
+        self.talks[call.run_id] = (process, call, True)
         await Pause(talk_s)
         self.talks.pop(call.run_id, None)
         outcome = call.outcome or "answered"
@@ -295,10 +297,10 @@ class World:
 
     def _media_lost(self, process: Process) -> None:
         """The process died: its calls are cut off, and their leases run out."""
-        for run_id, (carrier, call) in list(self.talks.items()):
+        for run_id, (carrier, call, is_carried) in list(self.talks.items()):
             if carrier is process:
                 del self.talks[run_id]
-                self.far_end.media_over(call, was_carried=True)
+                self.far_end.media_over(call, was_carried=is_carried)
         for run in self.memory.tables["runs"].values():
             if run["process"] == process.name and run["lease_until"] == float("inf"):
                 run["lease_until"] = self.kernel.now + LEASE_S
