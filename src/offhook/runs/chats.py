@@ -24,19 +24,25 @@ from offhook.runs.states import LIVE
 from offhook.runs.tables import Run
 from offhook.voice.events import LIVE_ONLY, VoiceEvent
 from offhook.voice.ports import CallResult
+from offhook.workflows import service as workflows
 
 CLAIM_S: Final = 150.0
-# A chat that nobody writes in is over after this; the sweeper ends it like any run whose lease ran out.
-IDLE: Final = timedelta(hours=1)
+# A chat that nobody writes in is over after this, when its workflow says nothing else; the sweeper ends it like any run
+# whose lease ran out.
+IDLE_S: Final = 3600
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The right to write one answer into a chat; ``state`` is what the chat was when it was given."""
+    """The right to write one answer into a chat; ``state`` is what the chat was when it was given.
+
+    ``idle`` is how long the chat waits for the person after the answer.
+    """
 
     id: str
     run: Run
     state: dict[str, Any]
+    idle: timedelta
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +73,11 @@ async def claim(
     run.status = "in_progress"
     run.started_at = run.started_at or now
     run.answered_at = run.answered_at or now
-    run.lease_until = now + IDLE
+    idle = await _idle(session, run)
+    # nobody is silent while an answer is made
+    run.lease_until = now + max(idle, timedelta(seconds=CLAIM_S))
     await session.flush()
-    return Claim(token, run, state)
+    return Claim(token, run, state, idle)
 
 
 async def rewind(
@@ -88,7 +96,7 @@ async def rewind(
     if cursor is not None and all(turn["id"] != cursor for turn in state["turns"]):
         raise ChatTurnNotFound
     run.chat_state = {**state, "cursor": cursor, "revision": state["revision"] + 1, "claim": None}
-    run.lease_until = now + IDLE if run.lease_until is not None else None
+    run.lease_until = now + await _idle(session, run) if run.lease_until is not None else None
     await session.flush()
     return run
 
@@ -100,7 +108,7 @@ async def store(session: AsyncSession, held: Claim, answer: Answer, *, now: date
         raise conflict("The answer came too late: the chat has moved on.", held.state["revision"], None)
     state = {**chat_turns.extended(held.state, answer.turns), "revision": held.state["revision"] + 1, "claim": None}
     run.chat_state = event_store.storable(state)
-    run.lease_until = now + IDLE
+    run.lease_until = now + held.idle
     await session.flush()
     taken_back = [_rewound(run, held.state, now)] if chat_turns.is_taken_back(held.state) else []
     await event_store.append(session, [*taken_back, *_numbered(run.id, answer.events, now)])
@@ -154,6 +162,14 @@ async def _locked(session: AsyncSession, organization_id: int, workflow_id: int,
     if run is None:
         raise RunNotFound
     return run
+
+
+async def _idle(session: AsyncSession, run: Run) -> timedelta:
+    """How long the chat may be silent, as its workflow says now."""
+    version = await workflows.version_to_run(session, run.organization_id, run.version_id)
+    set_s = version.configurations.get("text_chat_inactivity_timeout_seconds")
+    is_set = isinstance(set_s, int) and not isinstance(set_s, bool) and set_s > 0
+    return timedelta(seconds=set_s if is_set else IDLE_S)
 
 
 async def _claimed(session: AsyncSession, held: Claim) -> Run | None:
