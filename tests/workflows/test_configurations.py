@@ -1,9 +1,11 @@
 """Workflow configurations: a wrong value is refused by name, everything else is kept."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
+from httpx import AsyncClient
 
+from tests.fixtures_orgs import OrgFixture
 from tests.workflows.conftest import Editor
 
 WRONG: list[tuple[str, Any]] = [
@@ -76,3 +78,45 @@ async def test_null_means_not_set(editor: Editor) -> None:
     body = {"workflow_configurations": {"max_call_duration": None, "dictionary": "x"}}
     answer = await editor.put(f"/workflow/{workflow_id}", json=body)
     assert answer.json()["workflow_configurations"] == {"dictionary": "x"}
+
+
+class TestOwnModelsAtPublishing:
+    """A workflow may choose among what its organisation's models allow, when it is saved and when it is published."""
+
+    OPENAI: ClassVar = {"provider": "openai", "model": "gpt-4.1", "api_key": "sk-live-0123456789abcd"}
+
+    @pytest.fixture
+    async def workflow_id(self, editor: Editor, client: AsyncClient, org: OrgFixture) -> int:
+        """One whose draft wants another model of the organisation's vendor."""
+        await self.configure(client, org, {"llm": self.OPENAI})
+        workflow_id: int = (await editor.create())["id"]
+        wanted = {"models": {"llm": {"model": "gpt-4.1-mini"}}}
+        saved = await editor.put(f"/workflow/{workflow_id}", json={"workflow_configurations": wanted})
+        assert saved.status_code == 200, saved.text
+        return workflow_id
+
+    async def configure(self, client: AsyncClient, org: OrgFixture, body: dict[str, Any]) -> None:
+        path = "/organizations/model-configurations/v2"
+        answer = await client.put(path, json=body, headers=org.owner_headers)
+        assert answer.status_code == 200, answer.text
+
+    async def test_what_fits(self, editor: Editor, workflow_id: int) -> None:
+        assert (await editor.publish(workflow_id)).status_code == 200
+
+    async def test_what_fits_no_longer(
+        self, editor: Editor, workflow_id: int, client: AsyncClient, org: OrgFixture
+    ) -> None:
+        await self.configure(client, org, {"llm": {"provider": "builtin"}})
+        answer = await editor.publish(workflow_id)
+        assert (answer.status_code, answer.json()["code"]) == (422, "workflow_invalid")
+        (problem,) = answer.json()["detail"]["errors"]
+        assert {key: problem[key] for key in ("kind", "id", "field", "code")} == {
+            "kind": "workflow",
+            "id": None,
+            "field": "workflow_configurations.models.llm.model",
+            "code": "unknown_model",
+        }
+        assert "gpt-4.1-mini" in problem["message"]
+        report = (await editor.post(f"/workflow/{workflow_id}/validate")).json()
+        assert (report["is_valid"], report["errors"]) == (False, [problem])
+        assert await editor.versions(workflow_id) == [(1, "draft")]

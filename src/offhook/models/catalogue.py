@@ -47,5 +47,5 @@ class Catalogue:
         vendor = self._vendors.get((kind, provider)) if isinstance(provider, str) else None
         if vendor is None:
             allowed = ", ".join(other.provider for other in self.all(kind))
-            raise UnknownModel(f"models.{kind}.provider is {provider!r:.80}; allowed: {allowed}.")
+            raise UnknownModel(f"models.{kind}.provider", f"is {provider!r:.80}; allowed: {allowed}.")
         return vendor

@@ -70,7 +70,7 @@ class Chooser:
         stt = self._primary("stt", organization, workflow)
         language = stt.get("language") or self._settings.language
         if not isinstance(language, str) or len(language) > _LONGEST:
-            raise UnknownModel("models.stt.language is a locale tag such as en-US.")
+            raise UnknownModel("models.stt.language", "is a locale tag such as en-US.")
         by_kind = {kind: tuple(self._kind(kind, organization, workflow, language)) for kind in KINDS}
         return Chosen(by_kind, language)
 
@@ -115,7 +115,7 @@ class Chooser:
         vendor = self._catalogue.find(kind, service.get("provider"))
         base_url = _text(kind, service, "base_url") or None
         if base_url is not None and not vendor.takes_base_url:
-            raise UnknownModel(f"models.{kind}.base_url cannot be set for {vendor.provider}.")
+            raise UnknownModel(f"models.{kind}.base_url", f"cannot be set for {vendor.provider}.")
         choice = Choice(
             kind=kind,
             provider=vendor.provider,
@@ -138,7 +138,7 @@ class Chooser:
         if is_installed or (vendor.takes_any_model and base_url is not None):
             return model
         raise UnknownModel(
-            f"models.{vendor.kind}.model {model!r:.80} is not one of {vendor.provider}'s: {', '.join(listed)}."
+            f"models.{vendor.kind}.model", f"{model!r:.80} is not one of {vendor.provider}'s: {', '.join(listed)}."
         )
 
 
@@ -147,7 +147,7 @@ def _llm(vendor: AnyVendor, service: Mapping[str, Any], choice: Choice) -> Choic
     temperature = _number("llm", service, "temperature", 0.3, low, high)
     max_tokens = service.get("max_tokens")
     if max_tokens is not None and (isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 1):
-        raise UnknownModel("models.llm.max_tokens is a whole number from 1 on.")
+        raise UnknownModel("models.llm.max_tokens", "is a whole number from 1 on.")
     return replace(choice, temperature=temperature, max_tokens=max_tokens)
 
 
@@ -156,7 +156,7 @@ def _tts(vendor: AnyVendor, service: Mapping[str, Any], choice: Choice) -> Choic
     voice = _text("tts", service, "voice_id") or (listed[0] if listed else "")
     if voice not in listed and not (vendor.accepts_voice is not None and vendor.accepts_voice(voice)):
         raise UnknownModel(
-            f"models.tts.voice_id {voice!r:.80} is no voice of {vendor.provider}; known: {', '.join(listed)}."
+            "models.tts.voice_id", f"{voice!r:.80} is no voice of {vendor.provider}; known: {', '.join(listed)}."
         )
     if vendor.speeds is None:
         return replace(choice, voice_id=voice)
@@ -168,7 +168,7 @@ def _stt(vendor: AnyVendor, service: Mapping[str, Any], choice: Choice) -> Choic
     if known and choice.language.partition("-")[0].lower() not in known:
         allowed = ", ".join(vendor.languages)
         raise UnknownModel(
-            f"models.stt.language {choice.language!r:.40} is not understood by {vendor.provider}: {allowed}."
+            "models.stt.language", f"{choice.language!r:.40} is not understood by {vendor.provider}: {allowed}."
         )
     return choice
 
@@ -190,7 +190,7 @@ def _part(services: Services, name: str) -> Mapping[str, Any]:
 def _text(kind: Kind, service: Mapping[str, Any], name: str) -> str:
     value = service.get(name) or ""
     if not isinstance(value, str) or "\0" in value:
-        raise UnknownModel(f"models.{kind}.{name} is a text.")
+        raise UnknownModel(f"models.{kind}.{name}", "is a text.")
     return value
 
 
@@ -199,7 +199,7 @@ def _number(kind: Kind, service: Mapping[str, Any], name: str, default: float, l
     if value is None:
         return default
     if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-        raise UnknownModel(f"models.{kind}.{name} is a number from {low:g} to {high:g}.")
+        raise UnknownModel(f"models.{kind}.{name}", f"is a number from {low:g} to {high:g}.")
     return float(value)
 
 

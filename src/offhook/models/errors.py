@@ -8,6 +8,11 @@ class UnknownModel(Unprocessable):
 
     code = "unknown_model"
 
+    def __init__(self, field: str, problem: str) -> None:
+        """``field`` as in a configuration, ``models.llm.model``; ``problem`` goes on from it to a sentence."""
+        self.field = field
+        super().__init__(f"{field} {problem}")
+
 
 class KeyMasked(Unprocessable):
     """A masked key was sent that is not the mask of the stored one."""

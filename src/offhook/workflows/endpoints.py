@@ -167,19 +167,27 @@ async def create_draft(
 
 @workflows.post("/{workflow_id}/publish", response_model=PublishWorkflowResponse, operation_id="publish_workflow")
 async def publish_workflow(
-    workflow_id: Id, org: RequireMember, session: Session, tools: Tools, response: Response, if_match: IfMatch
+    workflow_id: Id,
+    org: RequireMember,
+    session: Session,
+    tools: Tools,
+    models: Models,
+    response: Response,
+    if_match: IfMatch,
 ) -> PublishWorkflowResponse:
     """Validates the draft in full and makes it the version that answers calls. Of two who publish at once, one gets 409."""
-    version, revision = await publishing.publish(session, tools, org, workflow_id, expected_revision=if_match)
+    version, revision = await publishing.publish(
+        session, tools, org, workflow_id, models=models, expected_revision=if_match
+    )
     set_revision(response, revision)
     return PublishWorkflowResponse.of(version)
 
 
 @workflows.post("/{workflow_id}/validate", response_model=ValidateWorkflowResponse, operation_id="validate_workflow")
 async def validate_workflow(
-    workflow_id: Id, org: CurrentOrg, session: Session, tools: Tools
+    workflow_id: Id, org: CurrentOrg, session: Session, tools: Tools, models: Models
 ) -> ValidateWorkflowResponse:
-    report = await publishing.validate_shown(session, tools, org.organization_id, workflow_id)
+    report = await publishing.validate_shown(session, tools, models, org.organization_id, workflow_id)
     return ValidateWorkflowResponse.of(report)
 
 

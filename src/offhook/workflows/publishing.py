@@ -7,6 +7,8 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.models import ModelConfigurations
+from offhook.models.errors import UnknownModel
 from offhook.orgs import Caller, audit
 from offhook.recordings import service as recordings
 from offhook.workflows import repository, service
@@ -21,17 +23,20 @@ from offhook.workflows.graph import parse_graph
 from offhook.workflows.ports import ToolCatalogue
 from offhook.workflows.tables import WorkflowVersion
 from offhook.workflows.validation import Report, trigger_conflict, trigger_paths, validate
+from offhook.workflows.validation.issues import Issue
 from offhook.workflows.validation.recordings import check_recordings, references
 
 
-async def validate_shown(session: AsyncSession, tools: ToolCatalogue, organization_id: int, workflow_id: int) -> Report:
+async def validate_shown(
+    session: AsyncSession, tools: ToolCatalogue, models: ModelConfigurations, organization_id: int, workflow_id: int
+) -> Report:
     """Errors and warnings of the draft, or of the published version when there is none. WorkflowNotFound (404)."""
     await service.get(session, organization_id, workflow_id)
     draft, published = await repository.latest_versions(session, organization_id, workflow_id)
     version = draft or published
     if version is None:
         raise WorkflowNotFound
-    report = await _validate(session, tools, version)
+    report = await _validate(session, tools, models, version)
     taken = await _foreign_paths(session, version)
     conflicts = [trigger_conflict(node_id) for node_id, path in trigger_paths(version.definition) if path in taken]
     return Report((*report.errors, *conflicts), report.warnings)
@@ -43,10 +48,12 @@ async def publish(
     caller: Caller,
     workflow_id: int,
     *,
+    models: ModelConfigurations | None = None,
     expected_revision: int | None = None,
 ) -> tuple[WorkflowVersion, int]:
     """Make the draft the published version; without a draft, the published version as it is. And the new revision.
 
+    ``models`` is None for a version that chooses no models of its own.
     WorkflowNotFound (404), WorkflowNotPublished (409, nothing to publish), WorkflowInvalid (422), TriggerConflict (409),
     PublishConflict (409) when the draft that was there is gone once it is our turn, WorkflowChanged (409).
     """
@@ -60,7 +67,7 @@ async def publish(
         if published is None:
             raise WorkflowNotPublished("There is no draft to publish.")
         return published, workflow.revision
-    report = await _validate(session, tools, draft)
+    report = await _validate(session, tools, models, draft)
     if not report.is_valid:
         raise WorkflowInvalid([issue.as_dict() for issue in report.errors])
     await _sync_triggers(session, draft)
@@ -97,7 +104,9 @@ def _paths(definition: Mapping[str, Any]) -> list[tuple[str, bool]]:
     return [(path, enabled.get(node_id or "", True)) for node_id, path in trigger_paths(definition)]
 
 
-async def _validate(session: AsyncSession, tools: ToolCatalogue, version: WorkflowVersion) -> Report:
+async def _validate(
+    session: AsyncSession, tools: ToolCatalogue, models: ModelConfigurations | None, version: WorkflowVersion
+) -> Report:
     graph = parse_graph(version.definition)
     used = {uuid for node in graph.nodes.values() for uuid in node.tool_uuids}
     facts = await tools.facts(session, version.organization_id, used) if used else {}
@@ -107,4 +116,15 @@ async def _validate(session: AsyncSession, tools: ToolCatalogue, version: Workfl
     report = await asyncio.to_thread(
         validate, version.definition, tools=facts, template_variables=version.template_context_variables
     )
-    return Report((*report.errors, *check_recordings(named, known)), report.warnings)
+    chosen = await _check_models(session, models, version) if models is not None else []
+    return Report((*report.errors, *check_recordings(named, known), *chosen), report.warnings)
+
+
+async def _check_models(session: AsyncSession, models: ModelConfigurations, version: WorkflowVersion) -> list[Issue]:
+    """They fitted when they were saved, but the organisation may have changed its own models since."""
+    try:
+        await models.check_override(session, version.organization_id, version.configurations)
+    except UnknownModel as error:
+        field = f"workflow_configurations.{error.field}"
+        return [Issue("workflow", None, field, error.code, error.message)]
+    return []
