@@ -1,7 +1,7 @@
 """Recordings: fixed speech of an organisation, for greetings, transitions and messages."""
 
 from offhook.kit.crypto import Keyring
-from offhook.recordings import endpoints
+from offhook.recordings import endpoints, tasks
 from offhook.recordings.library import Library
 from offhook.recordings.uploads import Uploads
 from offhook.root import Root
@@ -15,3 +15,4 @@ def register(root: Root) -> None:
     keyring = root.get(Keyring)
     root.provide(Uploads, Uploads(db=root.db, storage=root.storage, keyring=keyring, clock=root.clock))
     root.api.include_router(endpoints.router)
+    root.jobs.add("recordings.sweep", tasks.sweep_handler(root), every_s=tasks.SWEEP_EVERY_S)

@@ -108,10 +108,11 @@ async def list_recordings(
 async def create_recordings(
     body: RecordingsCreateRequest, org: RequireMember, session: Session, users: Users, request: Request
 ) -> dict[str, Any]:
-    """Recordings of files that were uploaded, all or none. `recording_id` is the name that workflows use."""
+    """Recordings of files that were uploaded within the last day, all or none. `recording_id` is the name that workflows
+    use."""
     root: Root = request.app.state.root
     wanted: list[RecordingCreate] = body.recordings
-    rows = await service.create(session, root.storage, users, org, wanted)
+    rows = await service.create(session, root.storage, users, org, wanted, now=root.clock.now())
     return {"recordings": [RecordingResponse.of(row) for row in rows]}
 
 

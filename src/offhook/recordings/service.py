@@ -4,6 +4,7 @@ import re
 import secrets
 import wave
 from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
@@ -24,6 +25,11 @@ from offhook.recordings.ports import RecordingUsers
 from offhook.recordings.schemas import RecordingCreate
 from offhook.recordings.tables import WorkflowRecording
 
+# Under the storage's folder: files by organisation, and what is being decoded.
+UPLOADS: Final = "fixed-speech"
+DRAFTS: Final = "uploads"
+# After this an upload is removed, if nobody has made a recording of it.
+UPLOAD_KEPT: Final = timedelta(days=1)
 _ID_CHARACTERS: Final = "abcdefghjkmnpqrstuvwxyz23456789"
 
 
@@ -33,11 +39,11 @@ def new_recording_id() -> str:
 
 
 def storage_key(organization_id: int, upload_id: str) -> str:
-    return f"fixed-speech/{organization_id}/{upload_id}.wav"
+    return f"{UPLOADS}/{organization_id}/{upload_id}.wav"
 
 
 def is_key_of(organization_id: int, key: str) -> bool:
-    return re.fullmatch(rf"fixed-speech/{organization_id}/[{_ID_CHARACTERS}]{{8}}\.wav", key) is not None
+    return re.fullmatch(rf"{UPLOADS}/{organization_id}/[{_ID_CHARACTERS}]{{8}}\.wav", key) is not None
 
 
 async def check_unused(session: AsyncSession, organization_id: int, key: str) -> None:
@@ -52,10 +58,12 @@ async def create(
     users: RecordingUsers,
     caller: Caller,
     wanted: Sequence[RecordingCreate],
+    *,
+    now: datetime,
 ) -> list[WorkflowRecording]:
     """Records of files that were uploaded; all of them or none.
 
-    UploadNotFound (404, also for keys of others), RecordingExists, RecordingIdTaken (409), workflow_not_found (404).
+    UploadNotFound (404, also for keys of others and of yesterday), RecordingExists, RecordingIdTaken (409), workflow_not_found (404).
     """
     organization_id = caller.organization_id
     ids, keys = [item.recording_id for item in wanted], [item.storage_key for item in wanted]
@@ -68,7 +76,7 @@ async def create(
     for workflow_id in {item.workflow_id for item in wanted if item.workflow_id is not None}:
         if not await users.has_workflow(session, organization_id, workflow_id):
             raise WorkflowOfRecordingNotFound
-    rows = [_row(caller, item, _length(storage, organization_id, item.storage_key)) for item in wanted]
+    rows = [_row(caller, item, _length(storage, organization_id, item.storage_key, now)) for item in wanted]
     session.add_all(rows)
     await session.flush()
     await audit(session, caller, "recordings.created", data={"recording_ids": ids})
@@ -91,12 +99,15 @@ def _row(caller: Caller, item: RecordingCreate, length_s: Decimal) -> WorkflowRe
     )
 
 
-def _length(storage: Storage, organization_id: int, key: str) -> Decimal:
+def _length(storage: Storage, organization_id: int, key: str, now: datetime) -> Decimal:
     """Seconds of an uploaded file, from its header (44 bytes, so no thread); UploadNotFound."""
     if not is_key_of(organization_id, key):
         raise UploadNotFound
+    path = storage.path(key)
     try:
-        with wave.open(str(storage.path(key)), "rb") as file:
+        if path.stat().st_mtime < (now - UPLOAD_KEPT).timestamp():
+            raise UploadNotFound
+        with wave.open(str(path), "rb") as file:
             return Decimal(f"{file.getnframes() / file.getframerate():.3f}")
     except (OSError, EOFError, wave.Error):
         raise UploadNotFound from None

@@ -66,8 +66,8 @@ class Uploads:
     async def decoded(self, sent: bytes) -> AsyncIterator[tuple[Path, float]]:
         """A WAV of what was sent, for as long as the block lasts, and its length in seconds."""
         name = secrets.token_hex(8)
-        raw = self._storage.path(f"uploads/{name}.upload")
-        draft = self._storage.path(f"uploads/{name}.wav")
+        raw = self._storage.path(f"{service.DRAFTS}/{name}.upload")
+        draft = self._storage.path(f"{service.DRAFTS}/{name}.wav")
         try:
             await asyncio.to_thread(raw.write_bytes, sent)
             yield draft, await self._decoder.decode(raw, draft)

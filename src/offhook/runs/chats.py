@@ -168,8 +168,9 @@ async def _idle(session: AsyncSession, run: Run) -> timedelta:
     """How long the chat may be silent, as its workflow says now."""
     version = await workflows.version_to_run(session, run.organization_id, run.version_id)
     set_s = version.configurations.get("text_chat_inactivity_timeout_seconds")
-    is_set = isinstance(set_s, int) and not isinstance(set_s, bool) and set_s > 0
-    return timedelta(seconds=set_s if is_set else IDLE_S)
+    if isinstance(set_s, bool) or not isinstance(set_s, int) or set_s <= 0:
+        set_s = IDLE_S
+    return timedelta(seconds=set_s)
 
 
 async def _claimed(session: AsyncSession, held: Claim) -> Run | None:
