@@ -44,7 +44,8 @@ class TestOpenApi:
         described = [op for op in operations if "401" in op["responses"]]
         assert len(described) == len(operations) - 1  # all but health
         for operation in described:
-            assert {"401", "403", "404", "409", "422"} <= set(operation["responses"])
+            assert {"401", "403", "404", "409", "422", "429", "503"} <= set(operation["responses"])
+            assert ("413" in operation["responses"]) == ("requestBody" in operation)
         assert "ErrorResponse" in schema["components"]["schemas"]
         assert {"loc", "msg", "type"} == set(schema["components"]["schemas"]["ValidationError"]["properties"])
 

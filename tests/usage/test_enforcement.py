@@ -73,8 +73,13 @@ async def test_over_http_it_is_402(
     number = await make_workflow(org.id)
     await enforce(root, org.id)
     call = {"workflow_id": number, "phone_number": "+15550100001"}
-    for path, body in (("/telephony/initiate-call", call), (f"/workflow/{number}/runs", {"mode": "browser"})):
+    described = (await client.get("/openapi.json")).json()["paths"]
+    for path, named, body in (
+        ("/telephony/initiate-call", "/telephony/initiate-call", call),
+        (f"/workflow/{number}/runs", "/workflow/{workflow_id}/runs", {"mode": "browser"}),
+    ):
         response = await client.post(path, json=body, headers=org.key_headers)
         assert (response.status_code, response.json()["code"]) == (402, "out_of_credit")
+        assert "402" in described[f"/api/v1{named}"]["post"]["responses"]
     runs = (await client.get(f"/workflow/{number}/runs", headers=org.key_headers)).json()
     assert runs["total_count"] == 0

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Depends
 
 from offhook.chat.schemas import ChatMessageRequest, EndChatRequest, RewindChatRequest, StartChatRequest, TextChat
 from offhook.chat.service import Chats
+from offhook.kit.http.openapi import answers
 from offhook.kit.ids import Id, LongId
 from offhook.orgs import CurrentOrg, RequireMember
 from offhook.root import use
@@ -53,7 +54,7 @@ def _session_data(run: Run, state: chat_turns.State) -> dict[str, Any]:
     }
 
 
-@router.post("", response_model=TextChat, operation_id="start_text_chat")
+@router.post("", response_model=TextChat, operation_id="start_text_chat", responses=answers(504))
 async def start_text_chat(
     workflow_id: Id, org: RequireMember, chats: ChatsOf, body: StartChatRequest | None = None
 ) -> dict[str, Any]:
@@ -68,7 +69,9 @@ async def get_text_chat(workflow_id: Id, run_id: LongId, org: CurrentOrg, chats:
     return shown(await chats.get(org, workflow_id, run_id))
 
 
-@router.post("/{run_id}/messages", response_model=TextChat, operation_id="send_text_chat_message")
+@router.post(
+    "/{run_id}/messages", response_model=TextChat, operation_id="send_text_chat_message", responses=answers(504)
+)
 async def send_text_chat_message(
     workflow_id: Id, run_id: LongId, body: ChatMessageRequest, org: RequireMember, chats: ChatsOf
 ) -> dict[str, Any]:
@@ -86,7 +89,7 @@ async def rewind_text_chat(
     return shown(run)
 
 
-@router.post("/{run_id}/end", response_model=TextChat, operation_id="end_text_chat")
+@router.post("/{run_id}/end", response_model=TextChat, operation_id="end_text_chat", responses=answers(504))
 async def end_text_chat(
     workflow_id: Id, run_id: LongId, org: RequireMember, chats: ChatsOf, body: EndChatRequest | None = None
 ) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Depends, File, Form, Path, Query, Request, Upload
 from fastapi.responses import FileResponse
 
 from offhook.kit.db import Session
+from offhook.kit.http.openapi import answers
 from offhook.kit.ids import Id
 from offhook.kit.pagination import SliceParams
 from offhook.models.ports import ModelSource
@@ -40,11 +41,6 @@ Name = Annotated[str, Path(min_length=1, max_length=64, description="The recordi
 UploadsOf = Annotated[Uploads, Depends(use(Uploads))]
 Users = Annotated[RecordingUsers, Depends(use(RecordingUsers))]
 Filter = Annotated[str | None, Query(max_length=128)]
-_ERROR: Final = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/ErrorResponse"}}}}
-_FILE_ERRORS: Final[dict[int | str, dict[str, Any]]] = {
-    413: {"description": "The file is too large", **_ERROR},
-    415: {"description": "The file is of no kind that is read", **_ERROR},
-}
 # a multipart body is its file and some words around it
 _MAX_FORM: Final = MAX_FILE_BYTES + 64 * 1024
 
@@ -72,7 +68,7 @@ async def create_upload_urls(
     "/uploads/{token}",
     response_model=UploadedResponse,
     operation_id="upload_recording",
-    responses=_FILE_ERRORS,
+    responses=answers(415),
     openapi_extra={
         "requestBody": {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
     },
@@ -160,7 +156,7 @@ async def delete_recording(
     "/transcribe",
     response_model=TranscriptionResponse,
     operation_id="transcribe_recording",
-    responses={**_FILE_ERRORS, 502: {"description": "The vendor failed", **_ERROR}},
+    responses=answers(415, 502),
     max_body_size=_MAX_FORM,
 )
 async def transcribe_recording(

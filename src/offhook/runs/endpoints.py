@@ -7,6 +7,7 @@ from fastapi.responses import StreamingResponse
 
 from offhook.kit.csv import MEDIA_TYPE, csv_response
 from offhook.kit.db import Database, Session
+from offhook.kit.http.openapi import answers
 from offhook.kit.ids import Id, LongId
 from offhook.kit.pagination import PageParams
 from offhook.orgs import CurrentOrg, RequireMember
@@ -29,7 +30,12 @@ MODES = (BROWSER, TEXT_CHAT, "sandbox", "cloudonix", "plivo", "telnyx", "twilio"
 MAX_EVENTS = 10_000
 
 
-@router.post("/{workflow_id}/runs", response_model=CreateWorkflowRunResponse, operation_id="create_workflow_run")
+@router.post(
+    "/{workflow_id}/runs",
+    response_model=CreateWorkflowRunResponse,
+    operation_id="create_workflow_run",
+    responses=answers(402),
+)
 async def create_workflow_run(
     workflow_id: Id,
     body: CreateWorkflowRunRequest,

@@ -8,6 +8,7 @@ from fastapi.responses import JSONResponse
 
 from offhook.errors import DomainError
 from offhook.kit.db import Database
+from offhook.kit.http.openapi import answers
 from offhook.kit.ids import LongId
 from offhook.kit.sockets import open_socket
 from offhook.orgs import RequireMember
@@ -33,7 +34,9 @@ telephony = APIRouter(prefix="/telephony", tags=["telephony"])
 public = APIRouter(prefix="/public", tags=["public"])
 
 
-@telephony.post("/initiate-call", response_model=InitiateCallResponse, operation_id="test_phone_call")
+@telephony.post(
+    "/initiate-call", response_model=InitiateCallResponse, operation_id="test_phone_call", responses=answers(402, 502)
+)
 async def initiate_call(
     body: InitiateCallRequest, org: RequireMember, calls: Calls, key: IdempotencyHeader = None
 ) -> dict[str, Any]:
@@ -65,14 +68,18 @@ async def initiate_call(
     )
 
 
-@telephony.post("/hang-up/{workflow_run_id}", response_model=HangUpResponse, operation_id="hang_up_call")
+@telephony.post(
+    "/hang-up/{workflow_run_id}", response_model=HangUpResponse, operation_id="hang_up_call", responses=answers(502)
+)
 async def hang_up(workflow_run_id: LongId, org: RequireMember, calls: Calls) -> dict[str, Any]:
     """Ends a call that this platform placed; a call that is over stays as it is."""
     await calls.hang_up(org.organization_id, workflow_run_id)
     return {"workflow_run_id": workflow_run_id, "status": "ok"}
 
 
-@public.post("/agent/{uuid}", response_model=PublicTriggerResponse, operation_id="trigger_agent")
+@public.post(
+    "/agent/{uuid}", response_model=PublicTriggerResponse, operation_id="trigger_agent", responses=answers(402, 502)
+)
 async def trigger_agent(
     uuid: str, body: PublicTriggerRequest, org: RequireMember, calls: Calls, key: IdempotencyHeader = None
 ) -> dict[str, Any]:

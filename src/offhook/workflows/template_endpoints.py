@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 
+from offhook.kit.http.openapi import answers
 from offhook.kit.revisions import set_revision
 from offhook.models.ports import ModelSource
 from offhook.orgs import RequireMember
@@ -19,7 +20,7 @@ router = APIRouter(prefix="/workflow", tags=["workflows"])
 @router.post(
     "/create/template",
     response_model=WorkflowResponse,
-    responses={502: {"description": "The model failed"}, 504: {"description": "The model took too long"}},
+    responses=answers(502, 504),
     operation_id="create_workflow_from_template",
 )
 async def create_workflow_from_template(

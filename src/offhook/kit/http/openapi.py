@@ -15,6 +15,16 @@ _ERRORS = {
     "403": "The role does not allow it",
     "404": "Not found",
     "409": "The current state does not allow it",
+    "429": "Too many at once: Retry-After says how many seconds to wait",
+    "503": "The database does not answer: try again",
+}
+_OF_BODIES = {"413": "The body is too large"}
+# What only some operations answer; they say so with ``responses=answers(…)``.
+_OF_SOME = {
+    402: "Out of credit",
+    415: "The file is of no kind that is read",
+    502: "A carrier or a vendor failed",
+    504: "A vendor took too long",
 }
 _ERROR_SCHEMA = {
     "title": "ErrorResponse",
@@ -29,6 +39,11 @@ _ERROR_SCHEMA = {
         "code": {"title": "Code", "type": "string", "description": "Stable, for programs"},
     },
 }
+
+
+def answers(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """``responses=`` of an operation for the errors that are not common to all."""
+    return {status: _response(_OF_SOME[status], "ErrorResponse") for status in statuses}
 
 
 def install(app: FastAPI) -> None:
@@ -56,7 +71,8 @@ def _describe(app: FastAPI) -> dict[str, Any]:
             continue
         for operation in operations.values():
             responses = operation.setdefault("responses", {})
-            for status, description in _ERRORS.items():
+            common = _ERRORS | _OF_BODIES if "requestBody" in operation else _ERRORS
+            for status, description in common.items():
                 responses.setdefault(status, _response(description, "ErrorResponse"))
             responses["422"] = _response("The request is not valid", "HTTPValidationError")
     return schema
