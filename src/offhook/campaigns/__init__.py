@@ -1,16 +1,26 @@
 """Campaigns: a list of contacts, called under every rule, once, through crashes of whatever is involved."""
 
+from offhook.campaigns import endpoints, file_endpoints, reading_endpoints
 from offhook.campaigns.carrier import ProcessTime, TelephonyCarrier
+from offhook.campaigns.creating import Creating
 from offhook.campaigns.engine import Engine
 from offhook.campaigns.events import CampaignStatusChanged
-from offhook.campaigns.service import Campaigns
+from offhook.campaigns.files import ContactFiles
+from offhook.campaigns.service import Campaigns, refuse_while_running
 from offhook.campaigns.store import PgStore
+from offhook.campaigns.streams import ProgressStreams
 from offhook.campaigns.tasks import DIAL_JOB, TICK_JOB, DialJobs
+from offhook.campaigns.views import Views
+from offhook.kit.crypto import Keyring
 from offhook.root import Root
 from offhook.runs import RunFinished
 from offhook.telephony import CallEnded, CallReports, Outbound
+from offhook.workflows import WorkflowHooks
 
 __all__ = ["CampaignStatusChanged", "Campaigns", "Engine", "register"]
+
+
+SWEEP_FILES_EVERY_S = 3600.0
 
 
 def register(root: Root) -> None:
@@ -30,3 +40,19 @@ def register(root: Root) -> None:
 
     root.events.subscribe(CallEnded, call_ended)
     root.events.subscribe(RunFinished, call_ended)
+    _register_http(root, outbound)
+
+
+def _register_http(root: Root, outbound: Outbound) -> None:
+    files = ContactFiles(db=root.db, storage=root.storage, keyring=root.get(Keyring), clock=root.clock)
+    views = Views(outbound, root.clock)
+    streams = ProgressStreams(root.db, views)
+    root.provide(ContactFiles, files)
+    root.provide(Views, views)
+    root.provide(ProgressStreams, streams)
+    root.provide(Creating, Creating(root.db, files, outbound, root.clock))
+    root.jobs.add("campaign.sweep_files", files.handle_sweep, every_s=SWEEP_FILES_EVERY_S)
+    root.get(WorkflowHooks).before_delete(refuse_while_running)
+    root.on_stop.append(streams.close)
+    for module in (file_endpoints, endpoints, reading_endpoints):
+        root.api.include_router(module.router)

@@ -1,6 +1,9 @@
 """What can be wrong with a request about campaigns."""
 
-from offhook.errors import Conflict, NotFound, Unprocessable
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from offhook.errors import Conflict, DomainError, NotFound, Unprocessable
 
 
 class CampaignNotFound(NotFound):
@@ -49,3 +52,45 @@ class NothingToRedial(Unprocessable):
     """No contact matches these outcomes that was not reached."""
 
     code = "nothing_to_redial"
+
+
+class UploadNotFound(NotFound):
+    """Your organisation has no uploaded file with this key."""
+
+    code = "contacts_file_not_found"
+
+
+class FileTooLarge(DomainError):
+    """A contact file may have 50 MB."""
+
+    code = "too_large"
+    status = 413
+
+
+class NotCsv(DomainError):
+    """A contact file is a CSV: its name ends in .csv."""
+
+    code = "unsupported_media_type"
+    status = 415
+
+
+class WorkflowNotRunnable(Conflict):
+    """An archived workflow calls nobody."""
+
+    code = "workflow_archived"
+
+
+class ContactsInvalid(Unprocessable):
+    """The contact file cannot be used."""
+
+    code = "contacts_invalid"
+
+    def __init__(self, errors: Sequence[Mapping[str, Any]], total: int) -> None:
+        message = f"The contact file has {total} error{'' if total == 1 else 's'}: {errors[0]['message']}"
+        super().__init__(message, detail={"message": message, "errors": list(errors), "total_errors": total})
+
+
+class CampaignRunsWithWorkflow(Conflict):
+    """A campaign runs with this workflow: pause it or let it end."""
+
+    code = "workflow_has_running_campaign"

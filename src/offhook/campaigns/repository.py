@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, insert, literal, select, text, update
+from sqlalchemy import and_, func, insert, literal, or_, select, text, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.campaigns.tables import Attempt, Campaign, Contact
@@ -18,6 +18,108 @@ async def by_id(session: AsyncSession, organization_id: int, campaign_id: int) -
         .execution_options(populate_existing=True)
     )
     return found.scalar_one_or_none()
+
+
+async def listing(
+    session: AsyncSession, organization_id: int, *, limit: int | None, offset: int
+) -> tuple[Sequence[Campaign], int]:
+    """Newest first, and how many there are."""
+    mine = Campaign.organization_id == organization_id
+    total = (await session.execute(select(func.count()).select_from(Campaign).where(mine))).scalar_one()
+    rows = await session.scalars(select(Campaign).where(mine).order_by(Campaign.id.desc()).limit(limit).offset(offset))
+    return rows.all(), total
+
+
+async def file_keys(session: AsyncSession, organization_id: int, keys: Collection[str]) -> set[str]:
+    """Those of ``keys`` that a campaign names."""
+    found = await session.scalars(
+        select(Campaign.contacts_file_key).where(
+            Campaign.organization_id == organization_id, Campaign.contacts_file_key.in_(sorted(keys))
+        )
+    )
+    return {key for key in found if key is not None}
+
+
+async def has_running(session: AsyncSession, organization_id: int, workflow_id: int) -> bool:
+    """Whether a campaign of this workflow runs."""
+    found = await session.scalar(
+        select(Campaign.id)
+        .where(
+            Campaign.organization_id == organization_id,
+            Campaign.workflow_id == workflow_id,
+            Campaign.status == "running",
+        )
+        .limit(1)
+    )
+    return found is not None
+
+
+async def contacts(
+    session: AsyncSession,
+    organization_id: int,
+    campaign_id: int,
+    *,
+    states: Collection[str],
+    outcomes: Collection[str],
+    limit: int,
+    offset: int,
+) -> tuple[Sequence[Contact], int]:
+    """A page in the order of the file, of the wished states and outcomes (none named: all), and how many there are."""
+    conditions = [Contact.campaign_id == campaign_id, Contact.organization_id == organization_id]
+    if states:
+        conditions.append(Contact.state.in_(sorted(states)))
+    if outcomes:
+        conditions.append(Contact.outcome.in_(sorted(outcomes)))
+    total = (await session.execute(select(func.count()).select_from(Contact).where(*conditions))).scalar_one()
+    if total <= offset:
+        return [], total
+    rows = await session.scalars(
+        select(Contact).where(*conditions).order_by(Contact.row_number, Contact.id).limit(limit).offset(offset)
+    )
+    return rows.all(), total
+
+
+async def sessions_after(
+    session: AsyncSession,
+    organization_id: int,
+    campaign_id: int,
+    *,
+    after: tuple[int, int],
+    started: tuple[datetime | None, datetime | None],
+    limit: int,
+) -> Sequence[Any]:
+    """The next call sessions of a campaign in the order of the file and of the calls, behind ``after``: a row number and
+    a contact's id. Whole contacts: all sessions of ``limit`` of them, and the contacts without any as rows whose
+    ``run_id`` is None. ``started`` are bounds for the time of a session, first included, last excluded.
+    """
+    page = (
+        select(Contact.id, Contact.row_number, Contact.phone_number, Contact.variables, Contact.dials)
+        .where(
+            Contact.campaign_id == campaign_id,
+            Contact.organization_id == organization_id,
+            tuple_(Contact.row_number, Contact.id) > after,
+        )
+        .order_by(Contact.row_number, Contact.id)
+        .limit(limit)
+        .subquery()
+    )
+    # A call that was surely never asked for is no session: its contact is called again as if nothing had been.
+    joined = [
+        Attempt.contact_id == page.c.id,
+        Attempt.run_id.is_not(None),
+        or_(Attempt.outcome.is_distinct_from("canceled"), Attempt.placed_at.is_not(None)),
+    ]
+    first, last = started
+    if first is not None:
+        joined.append(Attempt.reserved_at >= first)
+    if last is not None:
+        joined.append(Attempt.reserved_at < last)
+    found = await session.execute(
+        select(page, Attempt.run_id, Attempt.outcome, Attempt.reserved_at, Attempt.ended_at)
+        .select_from(page.outerjoin(Attempt, and_(*joined)))
+        .order_by(page.c.row_number, page.c.id, Attempt.number)
+    )
+    return found.all()
 
 
 async def move(

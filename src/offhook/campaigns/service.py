@@ -18,6 +18,7 @@ from offhook.campaigns.errors import (
     CampaignNotResumable,
     CampaignNotStartable,
     CampaignNotUpdatable,
+    CampaignRunsWithWorkflow,
     ContactNotFound,
     NothingToRedial,
 )
@@ -69,6 +70,12 @@ async def find(session: AsyncSession, campaign_id: int) -> Campaign:
     if campaign is None:
         raise CampaignNotFound
     return campaign
+
+
+async def refuse_while_running(session: AsyncSession, organization_id: int, workflow_id: int) -> None:
+    """CampaignRunsWithWorkflow (409): such a workflow is not deleted."""
+    if await repository.has_running(session, organization_id, workflow_id):
+        raise CampaignRunsWithWorkflow
 
 
 async def add_contacts(session: AsyncSession, campaign: Campaign, contacts: Iterable[NewContact], now: datetime) -> int:

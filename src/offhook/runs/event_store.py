@@ -13,8 +13,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.types import BigInteger, DateTime, Integer, Text
 
 from offhook.runs.tables import RunEvent
+from offhook.voice.events import AGENT_SAID, CALLER_SAID
 
 CHANNEL: Final = "offhook_run_events"
+_BEGINNING: Final = 60  # events of which a line about a call is made
 _NOTIFY_IDS: Final = 300  # ids in one notification, whose payload may have 8000 bytes
 
 
@@ -137,5 +139,20 @@ async def read(
         .where(RunEvent.run_id == run_id, RunEvent.organization_id == organization_id, RunEvent.seq > after)
         .order_by(RunEvent.seq)
         .limit(limit)
+    )
+    return [dict(row) for row in rows.mappings()]
+
+
+async def spoken(session: AsyncSession, organization_id: int, run_ids: Sequence[int]) -> list[dict[str, Any]]:
+    """The first utterances ``{run_id, type, at_ms, data}`` of several runs: what a line about each of them is made of."""
+    rows = await session.execute(
+        select(RunEvent.run_id, RunEvent.type, RunEvent.at_ms, RunEvent.data)
+        .where(
+            RunEvent.run_id.in_(run_ids),
+            RunEvent.organization_id == organization_id,
+            RunEvent.type.in_([AGENT_SAID, CALLER_SAID]),
+            RunEvent.seq <= _BEGINNING,
+        )
+        .order_by(RunEvent.run_id, RunEvent.seq)
     )
     return [dict(row) for row in rows.mappings()]

@@ -85,14 +85,21 @@ class RunQuery:
 
 
 async def page_of_runs(
-    session: AsyncSession, organization_id: int, query: RunQuery, *, workflow_id: int | None = None
+    session: AsyncSession,
+    organization_id: int,
+    query: RunQuery,
+    *,
+    workflow_id: int | None = None,
+    campaign_id: int | None = None,
 ) -> Found:
-    """Rows of :data:`COLUMNS`."""
+    """Rows of :data:`COLUMNS`. A campaign's runs are found by its workflow's index: name both."""
     order = parse_sort(query.sort_by, query.sort_order, SORTS, default="created_at", tie_break=Run.id)
     conditions = parse_conditions(query.filters, FILTERS)
     conditions.on_columns.append(Run.organization_id == organization_id)
     if workflow_id is not None:
         conditions.on_columns.append(Run.workflow_id == workflow_id)
+    if campaign_id is not None:
+        conditions.on_columns.append(Run.campaign_id == campaign_id)
     return await find(session, COLUMNS, conditions, order, limit=query.page.limit, offset=query.page.offset)
 
 

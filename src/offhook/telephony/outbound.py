@@ -146,6 +146,14 @@ class Outbound:
             version, account, _from_number(account), _numbers(account), _calls_per_second(account), spec.dialer
         )
 
+    async def capacity(
+        self, session: AsyncSession, organization_id: int, configuration_id: int | None
+    ) -> tuple[int | None, float | None]:
+        """``(numbers, calls per second)`` of the account that would place calls, None where it does not limit.
+        ConfigurationNotFound (404)."""
+        account = await account_for(session, organization_id, configuration_id=configuration_id)
+        return _numbers(account), _calls_per_second(account)
+
     async def prepare(
         self, session: AsyncSession, route: Route, campaign_id: int, calls: Sequence[BatchCall]
     ) -> list[PreparedCall]:

@@ -3,9 +3,9 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 
-from offhook.workflows.graph import Graph
+from offhook.workflows.graph import Graph, parse_graph
 from offhook.workflows.template import variables
 from offhook.workflows.tool_facts import ToolFacts
 from offhook.workflows.validation.issues import Issue
@@ -87,19 +87,32 @@ def tool_warnings(graph: Graph, tools: Mapping[str, ToolFacts]) -> Iterator[Issu
 
 def variable_warnings(graph: Graph, template_variables: Collection[str]) -> Iterator[Issue]:
     """Variables without a default that neither the workflow nor every run sets; a caller of the API may still."""
+    for kind, id_, field, path in _never_set_ones(graph, template_variables):
+        yield Issue(kind, id_, f"data.{field}", "variable_never_set", _never_set(path))
+
+
+def needed_variables(definition: Mapping[str, Any], template_variables: Collection[str]) -> list[str]:
+    """Names, in order, that whoever starts a run must pass, because agent texts use them and nothing else sets them."""
+    found = _never_set_ones(parse_graph(definition), template_variables)
+    return list(dict.fromkeys(path.split(".")[0] for _, _, _, path in found))
+
+
+def _never_set_ones(
+    graph: Graph, template_variables: Collection[str]
+) -> Iterator[tuple[Literal["node", "edge"], str, str, str]]:
+    """``(kind, id, field, path)`` of each use."""
     known = set(template_variables) | RUN_VARIABLES
     for node in graph.nodes.values():
         known.update(str(variable["name"]) for variable in node.extraction_variables)
     for node in graph.nodes.values():
         for field in _SPOKEN_FIELDS:
-            text = node.data.get(field)
-            for path in _unset(text, known):
-                yield Issue("node", node.id, f"data.{field}", "variable_never_set", _never_set(path))
+            for path in _unset(node.data.get(field), known):
+                yield "node", node.id, field, path
     for group in graph.edges.values():
         for edge in group:
             for field, text in (("condition", edge.condition), ("transition_speech", edge.transition_speech)):
                 for path in _unset(text, known):
-                    yield Issue("edge", edge.id, f"data.{field}", "variable_never_set", _never_set(path))
+                    yield "edge", edge.id, field, path
 
 
 def _unset(text: object, known: Collection[str]) -> list[str]:

@@ -1,0 +1,292 @@
+"""What the endpoints of campaigns take and answer."""
+
+from datetime import date, datetime
+from typing import Annotated, Any, Final, Literal, Self
+
+import phonenumbers
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from offhook.campaigns.rules.hours import DAYS, is_zone
+
+MAX_INT: Final = 2**31 - 1
+MAX_DELAY_S: Final = 7 * 24 * 3600
+# What clients of the reference do not say.
+_DEFAULT_CONCURRENCY: Final = 10
+
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+Key = Annotated[str, StringConstraints(min_length=1, max_length=300)]
+RowId = Annotated[int, Field(ge=1, le=MAX_INT)]
+Delay = Annotated[int, Field(ge=0, le=MAX_DELAY_S)]
+Start = Annotated[str, StringConstraints(pattern=r"^([01]\d|2[0-3]):[0-5]\d$")]
+End = Annotated[str, StringConstraints(pattern=r"^(([01]\d|2[0-3]):[0-5]\d|24:00)$")]
+Day = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+Outcome = Literal[
+    "answered", "no_answer", "busy", "voicemail", "failed", "canceled", "do_not_call", "invalid_number"
+]  # fmt: skip
+
+
+def _zone(name: str) -> str:
+    if not is_zone(name):
+        raise ValueError(f"{name!r} is no IANA time zone")
+    return name
+
+
+def _country(code: str) -> str:
+    if code.upper() not in phonenumbers.SUPPORTED_REGIONS:
+        raise ValueError(f"{code!r} is no ISO 3166-1 country code")
+    return code.upper()
+
+
+class Slot(BaseModel):
+    """``end`` at or before ``start`` is on the next day. ``day_of_week`` (0 is Monday), ``start_time`` and ``end_time``
+    are understood too."""
+
+    day: Day
+    start: Start
+    end: End
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_reference(cls, given: Any) -> Any:
+        if not isinstance(given, dict) or "day" in given:
+            return given
+        number = given.get("day_of_week")
+        day = DAYS[number] if isinstance(number, int) and 0 <= number <= 6 else number
+        return {"day": day, "start": given.get("start_time"), "end": given.get("end_time")}
+
+
+class CallingHours(BaseModel):
+    """``in_callee_zone``: it must be open where the number may be, too. Nobody is called on ``holidays``."""
+
+    timezone: Annotated[str, StringConstraints(min_length=1, max_length=64), AfterValidator(_zone)]
+    slots: list[Slot] = Field(min_length=1, max_length=100)
+    holidays: list[date] = Field(default_factory=list, max_length=400)
+    in_callee_zone: bool = False
+
+
+class RetryConfig(BaseModel):
+    """``delays`` replaces ``retry_delay_seconds`` for an outcome; each further retry waits ``backoff_factor`` times
+    longer, at most a week."""
+
+    enabled: bool = True
+    max_retries: int = Field(default=2, ge=0, le=20)
+    retry_delay_seconds: Delay = 300
+    retry_on_busy: bool = True
+    retry_on_no_answer: bool = True
+    retry_on_voicemail: bool = True
+    backoff_factor: float = Field(default=1.0, ge=1, le=10)
+    delays: dict[Literal["busy", "no_answer", "voicemail"], Delay] = Field(default_factory=dict)
+
+
+class CircuitBreaker(BaseModel):
+    """Pauses the campaign when so many of the calls that ended within the window have failed."""
+
+    enabled: bool = True
+    failure_threshold: float = Field(default=0.5, gt=0, le=1)
+    window_seconds: int = Field(default=120, ge=10, le=86_400)
+    min_calls_in_window: int = Field(default=5, ge=1, le=1000)
+
+
+class Destinations(BaseModel):
+    """``countries`` null: every country."""
+
+    countries: list[Annotated[str, StringConstraints(max_length=2), AfterValidator(_country)]] | None = Field(
+        default=None, max_length=300
+    )
+    allow_premium: bool = False
+
+
+class Voicemail(BaseModel):
+    """What the agent does when a machine answers; null: what the workflow says."""
+
+    action: Literal["hang_up", "leave_message"]
+    message: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000)] | None = None
+
+    @model_validator(mode="after")
+    def _has_message(self) -> Self:
+        if self.action == "leave_message" and self.message is None:
+            raise ValueError("message is needed to leave one")
+        return self
+
+
+class _Rules(BaseModel):
+    calling_hours: CallingHours | None = Field(default=None, description="null: at any time")
+    retry_config: RetryConfig | None = None
+    circuit_breaker: CircuitBreaker | None = None
+    destinations: Destinations | None = None
+    voicemail: Voicemail | None = None
+    spend_cap_cents: int | None = Field(default=None, ge=1, le=MAX_INT, description="Pauses when it has cost as much")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _schedule_of_reference(cls, given: Any) -> Any:
+        """``schedule_config {enabled, timezone, slots}`` is another name of ``calling_hours``."""
+        if not isinstance(given, dict) or "schedule_config" not in given or "calling_hours" in given:
+            return given
+        schedule = given["schedule_config"]
+        is_off = isinstance(schedule, dict) and schedule.get("enabled") is False
+        return {**given, "calling_hours": None if is_off else schedule}
+
+
+class CreateCampaignRequest(_Rules):
+    """``source_type: "csv"`` with ``source_id`` is another way to say ``contacts_file_key``."""
+
+    name: Name
+    workflow_id: RowId
+    contacts_file_key: Key
+    max_concurrency: int = Field(ge=1, le=MAX_INT, description="Capped by your organisation's limit and numbers")
+    telephony_configuration_id: RowId | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_reference(cls, given: Any) -> Any:
+        if not isinstance(given, dict) or "contacts_file_key" in given or given.get("source_type") != "csv":
+            return given
+        return {"max_concurrency": _DEFAULT_CONCURRENCY, **given, "contacts_file_key": given.get("source_id")}
+
+
+class UpdateCampaignRequest(_Rules):
+    """Only what is there changes; of ``retry_config``, too."""
+
+    name: Name | None = None
+    max_concurrency: int | None = Field(default=None, ge=1, le=MAX_INT)
+
+
+class RedialCampaignRequest(BaseModel):
+    """``retry_on_voicemail``, ``retry_on_no_answer`` and ``retry_on_busy`` are understood instead of the list."""
+
+    name: Name | None = None
+    redial_statuses: list[Outcome] = Field(min_length=1, max_length=20)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_reference(cls, given: Any) -> Any:
+        if not isinstance(given, dict) or "redial_statuses" in given:
+            return given
+        flags = {name: f"retry_on_{name}" for name in ("no_answer", "busy", "voicemail")}
+        if not any(flag in given for flag in flags.values()):
+            return given
+        return {**given, "redial_statuses": [name for name, flag in flags.items() if given.get(flag, True) is True]}
+
+
+class SourceSync(BaseModel):
+    status: str
+    last_synced_at: datetime
+    error: str | None = None
+
+
+class ProgressRecord(BaseModel):
+    """``total_contacts = pending + in_progress + completed``; ``failed`` ended without an answer."""
+
+    total_contacts: int
+    dialled: int
+    answered: int
+    completed: int
+    failed: int
+    pending: int
+    in_progress: int
+    status: str
+    outcomes: dict[str, int] = Field(description="Contacts that are done, by outcome")
+    campaign_id: int
+    state: str = Field(description="The status as the reference calls it: a draft is created")
+    total_rows: int
+    processed_rows: int
+    failed_calls: int
+    progress_percentage: float
+    source_sync: SourceSync
+    rate_limit: float | None = Field(description="Calls a second that the carrier account takes; null: any number")
+    started_at: datetime | None
+    completed_at: datetime | None
+
+
+class CampaignResponse(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+    id: int
+    name: str
+    workflow_id: int
+    workflow_name: str
+    status: str
+    state: str = Field(description="The status as the reference calls it: a draft is created")
+    contacts_file_key: str | None
+    source_type: str
+    source_id: str | None
+    columns: list[str]
+    max_concurrency: int = Field(description="As it was asked for")
+    effective_max_concurrency: int = Field(description="As your organisation's limit and numbers allow")
+    telephony_configuration_id: int | None
+    calling_hours: CallingHours | None
+    retry_config: RetryConfig
+    circuit_breaker: CircuitBreaker
+    destinations: Destinations
+    voicemail: Voicemail | None
+    spend_cap_cents: int | None
+    progress: ProgressRecord
+    parent_campaign_id: int | None
+    failure_reason: str | None
+    next_open_at: datetime | None = Field(description="When calling hours are closed now: when they open")
+    created_at: datetime
+    started_at: datetime | None
+    completed_at: datetime | None
+
+
+class ContactItem(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+    id: int
+    row_number: int
+    phone_number: str
+    variables: dict[str, Any]
+    state: str = Field(description="pending, calling or done")
+    outcome: str | None
+    reason: str | None
+    attempts: int = Field(validation_alias="dials", description="How often the phone was asked for")
+    due_at: datetime | None
+    hold: str | None = Field(description="What put the next call off")
+    done_at: datetime | None
+
+
+class ContactList(BaseModel):
+    contacts: list[ContactItem]
+    total_count: int
+    page: int
+    limit: int
+    total_pages: int
+
+
+class WhyNotNowResponse(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+    can_be_called: bool
+    rule: str | None
+    explanation: str
+    until: datetime | None
+
+
+class SourceDownloadUrl(BaseModel):
+    download_url: str
+    url: str = Field(description="The same as download_url")
+    file_name: str
+    expires_in: int
+    expires_at: datetime
+
+
+class PresignedUploadRequest(BaseModel):
+    """``file_size`` in bytes, at most 50 MB; ``file_name`` ends in .csv."""
+
+    file_name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=255)]
+    file_size: int = Field(ge=1, le=2**53)
+    content_type: str = Field(default="text/csv", max_length=100)
+
+
+class PresignedUploadResponse(BaseModel):
+    """``PUT`` the file to ``upload_url``; then create the campaign with ``file_key``."""
+
+    upload_url: str
+    file_key: str
+    expires_in: int
+
+
+class UploadedFileResponse(BaseModel):
+    file_key: str
+    file_size: int
