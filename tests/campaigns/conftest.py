@@ -4,23 +4,21 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from httpx import AsyncClient
 
 from offhook.campaigns import Campaigns, service
 from offhook.campaigns.service import NewContact
 from offhook.campaigns.tables import Campaign
 from offhook.root import Root
 from offhook.telephony.tables import TelephonyConfiguration
+from tests.campaigns.desk import Desk, numbers
 from tests.fixtures_orgs import OrgFixture
 from tests.runs.conftest import MakeWorkflow, make_workflow
+from tests.workflows.conftest import editor
 
-__all__ = ["make_workflow"]
+__all__ = ["editor", "make_workflow", "numbers"]
 
 MakeCampaign = Callable[..., Awaitable[Campaign]]
-
-
-def numbers(count: int, first: int = 0) -> list[str]:
-    """Valid American numbers, one after the other."""
-    return [f"+1415{2000000 + first + index}" for index in range(count)]
 
 
 async def instant_sandbox(root: Root, organization_id: int, **config: Any) -> int:
@@ -65,3 +63,14 @@ def make_campaign(root: Root, org: OrgFixture, workflow_id: int) -> MakeCampaign
             return made
 
     return make
+
+
+@pytest.fixture
+def desk(client: AsyncClient, org: OrgFixture, workflow_id: int) -> Desk:
+    """Runs campaigns for ``org`` over HTTP."""
+    return Desk(client, org.key_headers, workflow_id)
+
+
+@pytest.fixture
+async def other_desk(client: AsyncClient, other_org: OrgFixture, make_workflow: MakeWorkflow) -> Desk:
+    return Desk(client, other_org.key_headers, await make_workflow(other_org.id))

@@ -12,6 +12,7 @@ a line for each contact in PostgreSQL's COPY text format, ``row_number<TAB>phone
 import csv
 import json
 import os
+import re
 import resource
 import sys
 from collections.abc import Iterator, Sequence
@@ -32,11 +33,17 @@ MAX_ERRORS: Final = 20
 MEMORY_BYTES: Final = 1 << 30
 CPU_S: Final = 120
 _WIDE: Final = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+# What is left of bytes that are not UTF-8.
+_UNDECODED: Final = re.compile("[\udc80-\udcff]")
 _ESCAPES: Final = str.maketrans({"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
 
 class Stop(Exception):
     """Reading on would only find what follows from this."""
+
+
+class Unreadable(Stop):
+    """So is the row that would have been the next."""
 
 
 class Errors:
@@ -61,9 +68,11 @@ class Lines:
     def __iter__(self) -> Iterator[str]:
         while line := self._file.readline(MAX_LINE):
             if len(line) == MAX_LINE and not line.endswith("\n"):
-                raise Stop("The line is longer than a million characters: is this a CSV?")
+                raise Unreadable("The line is longer than a million characters: is this a CSV?")
             if "\0" in line:
-                raise Stop("The file holds NUL bytes: save it as CSV in UTF-8.")
+                raise Unreadable("The file holds NUL bytes: save it as CSV in UTF-8.")
+            if not line.isascii() and _UNDECODED.search(line):
+                raise Unreadable("The file is not UTF-8: save it as CSV in UTF-8.")
             yield line
 
 
@@ -158,7 +167,10 @@ def read(source: Path, target: Path, wanted: Sequence[str]) -> dict[str, Any]:
     """What is printed."""
     errors, columns, row, count = Errors(), list[str](), 0, 0
     contacts: Contacts | None = None
-    with source.open(encoding="utf-8-sig", newline="") as file, target.open("w", encoding="utf-8", newline="") as out:
+    with (
+        source.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file,
+        target.open("w", encoding="utf-8", newline="") as out,
+    ):
         try:
             for row, cells in enumerate(_rows(source, file), 1):
                 if contacts is not None:
@@ -166,13 +178,11 @@ def read(source: Path, target: Path, wanted: Sequence[str]) -> dict[str, Any]:
                 elif any(cell.strip() for cell in cells):
                     columns = read_header(cells, row, wanted, errors)
                     contacts = Contacts(columns, out, errors)
-        except UnicodeDecodeError:
-            errors.add(row + 1, None, "The file is not UTF-8 from here on: save it as CSV in UTF-8.")
         except csv.Error as error:
             errors.add(row + 1, None, _explained(error))
         except Stop as stop:
             if stop.args:
-                errors.add(row + (contacts is None or row == 0), None, str(stop))
+                errors.add(row + isinstance(stop, Unreadable), None, str(stop))
         else:
             if contacts is None:
                 errors.add(1, None, "The file is empty: it needs a header row and contacts.")
@@ -187,7 +197,7 @@ def _rows(source: Path, file: TextIO) -> Iterator[list[str]]:
     with source.open("rb") as raw:
         start = raw.read(4)
     if start[:2] in _WIDE:
-        raise Stop("The file is UTF-16: save it as CSV in UTF-8.")
+        raise Unreadable("The file is UTF-16: save it as CSV in UTF-8.")
     return csv.reader(Lines(file), delimiter=delimiter_of(source), strict=True)
 
 

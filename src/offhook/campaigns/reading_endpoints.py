@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
 from offhook.campaigns import repository, service
@@ -30,7 +30,7 @@ from offhook.kit.pagination import PageParams
 from offhook.orgs import CurrentOrg, Now
 from offhook.root import base_url, database_of, use
 from offhook.runs.links import Links, links_of
-from offhook.runs.listing import RunQuery, page_of_runs
+from offhook.runs.listing import WINDOW, WINDOW_HEADER, RunQuery, page_of_runs
 from offhook.runs.listing import record as run_record
 from offhook.runs.schemas import RunList
 from offhook.workflows import service as workflows
@@ -71,33 +71,37 @@ async def stream_campaign_progress(
     return StreamingResponse(body, media_type="text/event-stream", headers=headers)
 
 
+def _query(
+    page: PageParams,
+    filters: Annotated[str | None, Query(description="JSON array of {field, type, value}")] = None,
+    sort_by: Annotated[str | None, Query(description="id, created_at (default) or duration")] = None,
+    sort_order: Annotated[str | None, Query(description="asc or desc (default)")] = None,
+) -> RunQuery:
+    return RunQuery(page, filters, sort_by, sort_order)
+
+
 @router.get("/runs", response_model=RunList, operation_id="list_campaign_runs")
 async def list_campaign_runs(
     campaign_id: Id,
     org: CurrentOrg,
     session: Session,
-    page: PageParams,
+    query: Annotated[RunQuery, Depends(_query)],
     links: LinksOf,
-    filters: Annotated[str | None, Query(description="JSON array of {field, type, value}")] = None,
-    sort_by: Annotated[str | None, Query(description="id, created_at (default) or duration")] = None,
-    sort_order: Annotated[str | None, Query(description="asc or desc (default)")] = None,
+    response: Response,
 ) -> dict[str, Any]:
-    """The campaign's calls, the newest first unless sorted otherwise."""
+    """The campaign's calls, the newest first unless sorted otherwise; filtered as every list of runs is."""
     campaign = await service.get(session, org.organization_id, campaign_id)
-    names = await workflows.names_of(session, org.organization_id, [campaign.workflow_id])
-    rows, total = await page_of_runs(
-        session,
-        org.organization_id,
-        RunQuery(page, filters, sort_by, sort_order),
-        workflow_id=campaign.workflow_id,
-        campaign_id=campaign_id,
-    )
+    workflow_id = campaign.workflow_id
+    names = await workflows.names_of(session, org.organization_id, [workflow_id])
+    found = await page_of_runs(session, org.organization_id, query, workflow_id=workflow_id, campaign_id=campaign_id)
+    if found.is_cut:
+        response.headers[WINDOW_HEADER] = str(WINDOW)
     return {
-        "runs": [run_record(row, names.get(campaign.workflow_id, ""), links) for row in rows],
-        "total_count": total,
-        "page": page.page,
-        "limit": page.limit,
-        "total_pages": page.total_pages(total),
+        "runs": [run_record(row, names.get(workflow_id, ""), links) for row in found.rows],
+        "total_count": found.total,
+        "page": query.page.page,
+        "limit": query.page.limit,
+        "total_pages": query.page.total_pages(found.total),
     }
 
 
