@@ -32,6 +32,7 @@ WRITES_ITS_OWN = {
     "add_organization_credit": "credit.added",
     "create_workflow_from_template": "workflow.created",
     "test_tool": "tool.tested",
+    "create_campaign": "campaign.created",
     "refresh_mcp_tool": "tool.refreshed",
 }
 # operation_id: why there is no entry.
