@@ -229,6 +229,292 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/campaign/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Campaigns
+         * @description Newest first; without `limit`, all of them. `X-Total-Count` is the length of the whole list.
+         */
+        get: operations["list_campaigns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/campaign/create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create Campaign
+         * @description A draft with the contacts of an uploaded CSV, all of them or none; what is wrong with a file is listed with its
+         *     rows. `Idempotency-Key` is honoured.
+         */
+        post: operations["create_campaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/campaign/{campaign_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Campaign
+         * @description One campaign with its progress; the concurrency that was asked for and the one that it gets.
+         */
+        get: operations["get_campaign"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Update Campaign
+         * @description Changes what is in the body; the next call goes by it. `null` takes a rule away.
+         */
+        patch: operations["update_campaign"];
+        trace?: never;
+    };
+    "/api/v1/campaign/{campaign_id}/contacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Campaign Contacts
+         * @description In the order of the file.
+         */
+        get: operations["list_campaign_contacts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/campaign/{campaign_id}/contacts/{contact_id}/why-not-now": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Explain Campaign Contact
+         * @description The rule that holds a contact back just now, in words, and until when if that is known.
+         */
+        get: operations["explain_campaign_contact"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/campaign/{campaign_id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause Campaign
+         * @description After the answer no new call begins; calls in flight go on to their end.
+         */
+        post: operations["pause_campaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/campaign/{campaign_id}/progress": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Campaign Progress
+         * @description Counted from the contacts themselves, now.
+         */
+        get: operations["get_campaign_progress"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/campaign/{campaign_id}/progress/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Stream Campaign Progress
+         * @description Server-sent events: `progress` with the progress record at once and whenever it changes, until the campaign is over
+         *     and its last call has ended (event `ended`).
+         */
+        get: operations["stream_campaign_progress"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/campaign/{campaign_id}/redial": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Redial Campaign
+         * @description A new draft for the contacts that ended in one of `redial_statuses` and were not reached.
+         */
+        post: operations["redial_campaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/campaign/{campaign_id}/report": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download Campaign Report
+         * @description A row for each call, in the order of the file, with the file's columns and one for each extracted variable.
+         */
+        get: operations["download_campaign_report"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/campaign/{campaign_id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume Campaign
+         * @description Goes on with a paused campaign; its circuit breaker starts afresh.
+         */
+        post: operations["resume_campaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/campaign/{campaign_id}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Campaign Runs
+         * @description The campaign's calls, the newest first unless sorted otherwise; filtered as every list of runs is.
+         */
+        get: operations["list_campaign_runs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/campaign/{campaign_id}/source-download-url": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Campaign Source Url
+         * @description A link to the CSV as it was uploaded, valid for a quarter of an hour.
+         */
+        get: operations["get_campaign_source_url"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/campaign/{campaign_id}/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start Campaign
+         * @description Starts to dial. Of two starts at once, one is refused; `Idempotency-Key` is honoured.
+         */
+        post: operations["start_campaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/credentials/": {
         parameters: {
             query?: never;
@@ -1070,6 +1356,66 @@ export interface paths {
          * @description Calls a phone number with the published version of the agent behind this trigger.
          */
         post: operations["trigger_agent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/s3/files/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download Contact File
+         * @description The file behind a signed link, as it was uploaded.
+         */
+        get: operations["download_contact_file"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/s3/presigned-upload-url": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create Presigned Upload Url
+         * @description Where to `PUT` a contact CSV, for a quarter of an hour; nothing else is needed to send it.
+         */
+        post: operations["create_presigned_upload_url"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/s3/uploads/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Upload Contact File
+         * @description The bytes of a contact CSV; the signed address is the credential.
+         */
+        put: operations["upload_contact_file"];
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2372,6 +2718,87 @@ export interface components {
              */
             type: "calculator";
         };
+        /**
+         * CallingHours
+         * @description ``in_callee_zone``: it must be open where the number may be, too. Nobody is called on ``holidays``.
+         */
+        CallingHours: {
+            /** Holidays */
+            holidays?: string[];
+            /**
+             * In Callee Zone
+             * @default false
+             */
+            in_callee_zone: boolean;
+            /** Slots */
+            slots: components["schemas"]["Slot"][];
+            /** Timezone */
+            timezone: string;
+        };
+        /** CampaignResponse */
+        CampaignResponse: {
+            calling_hours: components["schemas"]["CallingHours"] | null;
+            circuit_breaker: components["schemas"]["CircuitBreaker"];
+            /** Columns */
+            columns: string[];
+            /** Completed At */
+            completed_at: string | null;
+            /** Contacts File Key */
+            contacts_file_key: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            destinations: components["schemas"]["Destinations"];
+            /**
+             * Effective Max Concurrency
+             * @description As your organisation's limit and numbers allow
+             */
+            effective_max_concurrency: number;
+            /** Failure Reason */
+            failure_reason: string | null;
+            /** Id */
+            id: number;
+            /**
+             * Max Concurrency
+             * @description As it was asked for
+             */
+            max_concurrency: number;
+            /** Name */
+            name: string;
+            /**
+             * Next Open At
+             * @description When calling hours are closed now: when they open
+             */
+            next_open_at: string | null;
+            /** Parent Campaign Id */
+            parent_campaign_id: number | null;
+            progress: components["schemas"]["ProgressRecord"];
+            retry_config: components["schemas"]["RetryConfig"];
+            /** Source Id */
+            source_id: string | null;
+            /** Source Type */
+            source_type: string;
+            /** Spend Cap Cents */
+            spend_cap_cents: number | null;
+            /** Started At */
+            started_at: string | null;
+            /**
+             * State
+             * @description The status as the reference calls it: a draft is created
+             */
+            state: string;
+            /** Status */
+            status: string;
+            /** Telephony Configuration Id */
+            telephony_configuration_id: number | null;
+            voicemail: components["schemas"]["Voicemail"] | null;
+            /** Workflow Id */
+            workflow_id: number;
+            /** Workflow Name */
+            workflow_name: string;
+        };
         /** ChangeResponse */
         ChangeResponse: {
             from: components["schemas"]["JsonValue"];
@@ -2480,6 +2907,81 @@ export interface components {
             provider: string;
         };
         /**
+         * CircuitBreaker
+         * @description Pauses the campaign when so many of the calls that ended within the window have failed.
+         */
+        CircuitBreaker: {
+            /**
+             * Enabled
+             * @default true
+             */
+            enabled: boolean;
+            /**
+             * Failure Threshold
+             * @default 0.5
+             */
+            failure_threshold: number;
+            /**
+             * Min Calls In Window
+             * @default 5
+             */
+            min_calls_in_window: number;
+            /**
+             * Window Seconds
+             * @default 120
+             */
+            window_seconds: number;
+        };
+        /** ContactItem */
+        ContactItem: {
+            /**
+             * Attempts
+             * @description How often the phone was asked for
+             */
+            attempts: number;
+            /** Done At */
+            done_at: string | null;
+            /** Due At */
+            due_at: string | null;
+            /**
+             * Hold
+             * @description What put the next call off
+             */
+            hold: string | null;
+            /** Id */
+            id: number;
+            /** Outcome */
+            outcome: string | null;
+            /** Phone Number */
+            phone_number: string;
+            /** Reason */
+            reason: string | null;
+            /** Row Number */
+            row_number: number;
+            /**
+             * State
+             * @description pending, calling or done
+             */
+            state: string;
+            /** Variables */
+            variables: {
+                [key: string]: unknown;
+            };
+        };
+        /** ContactList */
+        ContactList: {
+            /** Contacts */
+            contacts: components["schemas"]["ContactItem"][];
+            /** Limit */
+            limit: number;
+            /** Page */
+            page: number;
+            /** Total Count */
+            total_count: number;
+            /** Total Pages */
+            total_pages: number;
+        };
+        /**
          * ContextResponse
          * @description What a page needs to know first: where you are, what you may do there, and how much of it.
          */
@@ -2519,6 +3021,36 @@ export interface components {
             unit: string;
             /** Unit Price Cents */
             unit_price_cents: number;
+        };
+        /**
+         * CreateCampaignRequest
+         * @description ``source_type: "csv"`` with ``source_id`` is another way to say ``contacts_file_key``.
+         */
+        CreateCampaignRequest: {
+            /** @description null: at any time */
+            calling_hours?: components["schemas"]["CallingHours"] | null;
+            circuit_breaker?: components["schemas"]["CircuitBreaker"] | null;
+            /** Contacts File Key */
+            contacts_file_key: string;
+            destinations?: components["schemas"]["Destinations"] | null;
+            /**
+             * Max Concurrency
+             * @description Capped by your organisation's limit and numbers
+             */
+            max_concurrency: number;
+            /** Name */
+            name: string;
+            retry_config?: components["schemas"]["RetryConfig"] | null;
+            /**
+             * Spend Cap Cents
+             * @description Pauses when it has cost as much
+             */
+            spend_cap_cents?: number | null;
+            /** Telephony Configuration Id */
+            telephony_configuration_id?: number | null;
+            voicemail?: components["schemas"]["Voicemail"] | null;
+            /** Workflow Id */
+            workflow_id: number;
         };
         /** CreateCredentialRequest */
         CreateCredentialRequest: {
@@ -2884,6 +3416,19 @@ export interface components {
             name: string;
             /** Phone Number */
             phone_number: string;
+        };
+        /**
+         * Destinations
+         * @description ``countries`` null: every country.
+         */
+        Destinations: {
+            /**
+             * Allow Premium
+             * @default false
+             */
+            allow_premium: boolean;
+            /** Countries */
+            countries?: string[] | null;
         };
         /**
          * DisplayOptions
@@ -4047,6 +4592,33 @@ export interface components {
             value_template: string;
         };
         /**
+         * PresignedUploadRequest
+         * @description ``file_size`` in bytes, at most 50 MB; ``file_name`` ends in .csv.
+         */
+        PresignedUploadRequest: {
+            /**
+             * Content Type
+             * @default text/csv
+             */
+            content_type: string;
+            /** File Name */
+            file_name: string;
+            /** File Size */
+            file_size: number;
+        };
+        /**
+         * PresignedUploadResponse
+         * @description ``PUT`` the file to ``upload_url``; then create the campaign with ``file_key``.
+         */
+        PresignedUploadResponse: {
+            /** Expires In */
+            expires_in: number;
+            /** File Key */
+            file_key: string;
+            /** Upload Url */
+            upload_url: string;
+        };
+        /**
          * PriceItem
          * @description ``source``: where the table has it from; ``organization`` for the organisation's own.
          */
@@ -4110,6 +4682,60 @@ export interface components {
             node: string | null;
             /** Turns */
             turns: number;
+        };
+        /**
+         * ProgressRecord
+         * @description ``total_contacts = pending + in_progress + completed``; ``failed`` ended without an answer.
+         */
+        ProgressRecord: {
+            /** Answered */
+            answered: number;
+            /** Campaign Id */
+            campaign_id: number;
+            /** Completed */
+            completed: number;
+            /** Completed At */
+            completed_at: string | null;
+            /** Dialled */
+            dialled: number;
+            /** Failed */
+            failed: number;
+            /** Failed Calls */
+            failed_calls: number;
+            /** In Progress */
+            in_progress: number;
+            /**
+             * Outcomes
+             * @description Contacts that are done, by outcome
+             */
+            outcomes: {
+                [key: string]: number;
+            };
+            /** Pending */
+            pending: number;
+            /** Processed Rows */
+            processed_rows: number;
+            /** Progress Percentage */
+            progress_percentage: number;
+            /**
+             * Rate Limit
+             * @description Calls a second that the carrier account takes; null: any number
+             */
+            rate_limit: number | null;
+            source_sync: components["schemas"]["SourceSync"];
+            /** Started At */
+            started_at: string | null;
+            /**
+             * State
+             * @description The status as the reference calls it: a draft is created
+             */
+            state: string;
+            /** Status */
+            status: string;
+            /** Total Contacts */
+            total_contacts: number;
+            /** Total Rows */
+            total_rows: number;
         };
         /** PropertyLayoutOptions */
         PropertyLayoutOptions: {
@@ -4337,10 +4963,66 @@ export interface components {
             /** Recordings */
             recordings: components["schemas"]["RecordingResponse"][];
         };
+        /**
+         * RedialCampaignRequest
+         * @description ``retry_on_voicemail``, ``retry_on_no_answer`` and ``retry_on_busy`` are understood instead of the list.
+         */
+        RedialCampaignRequest: {
+            /** Name */
+            name?: string | null;
+            /** Redial Statuses */
+            redial_statuses: ("answered" | "no_answer" | "busy" | "voicemail" | "failed" | "canceled" | "do_not_call" | "invalid_number")[];
+        };
         /** ResentResponse */
         ResentResponse: {
             /** Resent */
             resent: number;
+        };
+        /**
+         * RetryConfig
+         * @description ``delays`` replaces ``retry_delay_seconds`` for an outcome; each further retry waits ``backoff_factor`` times
+         *     longer, at most a week.
+         */
+        RetryConfig: {
+            /**
+             * Backoff Factor
+             * @default 1
+             */
+            backoff_factor: number;
+            /** Delays */
+            delays?: {
+                [key: string]: number;
+            };
+            /**
+             * Enabled
+             * @default true
+             */
+            enabled: boolean;
+            /**
+             * Max Retries
+             * @default 2
+             */
+            max_retries: number;
+            /**
+             * Retry Delay Seconds
+             * @default 300
+             */
+            retry_delay_seconds: number;
+            /**
+             * Retry On Busy
+             * @default true
+             */
+            retry_on_busy: boolean;
+            /**
+             * Retry On No Answer
+             * @default true
+             */
+            retry_on_no_answer: boolean;
+            /**
+             * Retry On Voicemail
+             * @default true
+             */
+            retry_on_voicemail: boolean;
         };
         /**
          * RewindChatRequest
@@ -4599,6 +5281,53 @@ export interface components {
             organization_name?: string | null;
             /** Password */
             password: string;
+        };
+        /**
+         * Slot
+         * @description ``end`` at or before ``start`` is on the next day. ``day_of_week`` (0 is Monday), ``start_time`` and ``end_time``
+         *     are understood too.
+         */
+        Slot: {
+            /**
+             * Day
+             * @enum {string}
+             */
+            day: "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | "sunday";
+            /** End */
+            end: string;
+            /** Start */
+            start: string;
+        };
+        /** SourceDownloadUrl */
+        SourceDownloadUrl: {
+            /** Download Url */
+            download_url: string;
+            /**
+             * Expires At
+             * Format: date-time
+             */
+            expires_at: string;
+            /** Expires In */
+            expires_in: number;
+            /** File Name */
+            file_name: string;
+            /**
+             * Url
+             * @description The same as download_url
+             */
+            url: string;
+        };
+        /** SourceSync */
+        SourceSync: {
+            /** Error */
+            error?: string | null;
+            /**
+             * Last Synced At
+             * Format: date-time
+             */
+            last_synced_at: string;
+            /** Status */
+            status: string;
         };
         /** StartChatRequest */
         StartChatRequest: {
@@ -5120,6 +5849,27 @@ export interface components {
             unit: string;
         };
         /**
+         * UpdateCampaignRequest
+         * @description Only what is there changes; of ``retry_config``, too.
+         */
+        UpdateCampaignRequest: {
+            /** @description null: at any time */
+            calling_hours?: components["schemas"]["CallingHours"] | null;
+            circuit_breaker?: components["schemas"]["CircuitBreaker"] | null;
+            destinations?: components["schemas"]["Destinations"] | null;
+            /** Max Concurrency */
+            max_concurrency?: number | null;
+            /** Name */
+            name?: string | null;
+            retry_config?: components["schemas"]["RetryConfig"] | null;
+            /**
+             * Spend Cap Cents
+             * @description Pauses when it has cost as much
+             */
+            spend_cap_cents?: number | null;
+            voicemail?: components["schemas"]["Voicemail"] | null;
+        };
+        /**
          * UpdateCredentialRequest
          * @description What is left out stays; a new type needs its data.
          */
@@ -5201,6 +5951,13 @@ export interface components {
         UploadUrlsResponse: {
             /** Items */
             items: components["schemas"]["UploadUrl"][];
+        };
+        /** UploadedFileResponse */
+        UploadedFileResponse: {
+            /** File Key */
+            file_key: string;
+            /** File Size */
+            file_size: number;
         };
         /** UploadedResponse */
         UploadedResponse: {
@@ -5399,6 +6156,19 @@ export interface components {
             /** Title */
             title: string;
         };
+        /**
+         * Voicemail
+         * @description What the agent does when a machine answers; null: what the workflow says.
+         */
+        Voicemail: {
+            /**
+             * Action
+             * @enum {string}
+             */
+            action: "hang_up" | "leave_message";
+            /** Message */
+            message?: string | null;
+        };
         /** VoicemailDetection */
         VoicemailDetection: {
             /** Action */
@@ -5566,6 +6336,17 @@ export interface components {
              * @default
              */
             url: string;
+        };
+        /** WhyNotNowResponse */
+        WhyNotNowResponse: {
+            /** Can Be Called */
+            can_be_called: boolean;
+            /** Explanation */
+            explanation: string;
+            /** Rule */
+            rule: string | null;
+            /** Until */
+            until: string | null;
         };
         /**
          * WorkflowConfigurations
@@ -6875,6 +7656,1420 @@ export interface operations {
             };
             /** @description The body is too large */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many at once: Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database does not answer: try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    list_campaigns: {
+        parameters: {
+            query?: {
+                limit?: number | null;
+                offset?: number;
+            };
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignResponse"][];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many at once: Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database does not answer: try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    create_campaign: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body within 24 h act once and get the same answer */
+                "Idempotency-Key"?: string | null;
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateCampaignRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignResponse"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Its status does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many at once: Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database does not answer: try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    get_campaign: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                campaign_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignResponse"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many at once: Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database does not answer: try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    update_campaign: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                campaign_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateCampaignRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignResponse"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Its status does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many at once: Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database does not answer: try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    list_campaign_contacts: {
+        parameters: {
+            query?: {
+                /** @description Several times: any of them */
+                state?: ("pending" | "calling" | "done")[] | null;
+                /** @description Several times: any of them */
+                outcome?: ("answered" | "no_answer" | "busy" | "voicemail" | "failed" | "canceled" | "do_not_call" | "invalid_number")[] | null;
+                page?: number;
+                limit?: number;
+            };
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                campaign_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactList"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many at once: Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database does not answer: try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    explain_campaign_contact: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                campaign_id: number;
+                contact_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WhyNotNowResponse"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many at once: Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database does not answer: try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    pause_campaign: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                campaign_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignResponse"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Its status does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many at once: Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database does not answer: try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    get_campaign_progress: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                campaign_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProgressRecord"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many at once: Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database does not answer: try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    stream_campaign_progress: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                campaign_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": unknown;
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many at once: Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database does not answer: try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    redial_campaign: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                campaign_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RedialCampaignRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignResponse"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Its status does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many at once: Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database does not answer: try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    download_campaign_report: {
+        parameters: {
+            query?: {
+                /** @description ISO 8601; a plain day counts whole */
+                start_date?: string | null;
+                /** @description ISO 8601; a plain day counts whole */
+                end_date?: string | null;
+            };
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                campaign_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description CSV */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": unknown;
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many at once: Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database does not answer: try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    resume_campaign: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                campaign_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignResponse"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Its status does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many at once: Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database does not answer: try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    list_campaign_runs: {
+        parameters: {
+            query?: {
+                /** @description JSON array of {field, type, value} */
+                filters?: string | null;
+                /** @description id, created_at (default) or duration */
+                sort_by?: string | null;
+                /** @description asc or desc (default) */
+                sort_order?: string | null;
+                page?: number;
+                limit?: number;
+            };
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                campaign_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunList"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many at once: Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database does not answer: try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    get_campaign_source_url: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                campaign_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SourceDownloadUrl"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many at once: Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database does not answer: try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    start_campaign: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body within 24 h act once and get the same answer */
+                "Idempotency-Key"?: string | null;
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                campaign_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignResponse"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Its status does not allow it */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -12452,6 +14647,299 @@ export interface operations {
             };
             /** @description A carrier or a vendor failed */
             502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database does not answer: try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    download_contact_file: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": unknown;
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many at once: Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database does not answer: try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    create_presigned_upload_url: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PresignedUploadRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PresignedUploadResponse"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The file is larger than 50 MB */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Its name does not end in .csv */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many at once: Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database does not answer: try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    upload_contact_file: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "text/csv": string;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UploadedFileResponse"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The file is larger than 50 MB */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many at once: Retry-After says how many seconds to wait */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
