@@ -12,6 +12,7 @@ from offhook.kit.http import errors, health, openapi
 from offhook.kit.http.edge import HttpEdge
 from offhook.kit.http.health import Check
 from offhook.kit.http.json_bodies import JsonBodies
+from offhook.kit.http.paths import PathIndex
 from offhook.kit.http.slashes import EitherSlash
 from offhook.kit.http.ui import WebUi
 from offhook.settings import Settings
@@ -42,6 +43,7 @@ def install_http(
     """
     app.router.redirect_slashes = False
     app.router.default = EitherSlash(app.router, WebUi(ui_folder, app.router.default))
+    app.router.middleware_stack = PathIndex(app)
     # The last one added is the outermost.
     app.add_middleware(JsonBodies)
     app.add_middleware(RequestBodyLimitMiddleware, max_body_size=MAX_BODY_BYTES)

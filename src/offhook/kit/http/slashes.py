@@ -6,6 +6,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 _TRIED = "offhook.other_slash"
 
 
+def other_slash(path: str) -> str:
+    return path[:-1] if path.endswith("/") else path + "/"
+
+
 class EitherSlash:
     """What the router calls when no route matches: it tries the other spelling once, then ``fallback``.
 
@@ -20,7 +24,7 @@ class EitherSlash:
         path: str = scope["path"]
         if _TRIED not in scope and path != "/":
             scope[_TRIED] = path
-            scope["path"] = path[:-1] if path.endswith("/") else path + "/"
+            scope["path"] = other_slash(path)
             await self._router.app(scope, receive, send)
             return
         scope["path"] = scope.get(_TRIED, path)

@@ -1,0 +1,107 @@
+"""Finds the route of a request by the segments of its path: the framework asks every route, and asks nested routers twice."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from fastapi import FastAPI
+from fastapi.routing import APIRoute, APIWebSocketRoute, RouteContext, iter_route_contexts
+from starlette.convertors import PathConvertor
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from offhook.kit.http.slashes import other_slash
+
+_ANY: Final = "{}"
+
+
+class _Segments:
+    """A tree over the segments of path templates; its leaves are routes with their rank, the order of registration."""
+
+    def __init__(self) -> None:
+        self.below: dict[str, _Segments] = {}
+        self.routes: list[tuple[int, RouteContext]] = []
+
+    def find(self, segments: list[str], at: int = 0) -> Iterator[tuple[int, RouteContext]]:
+        if at == len(segments):
+            yield from self.routes
+            return
+        # A client's "{}" is no key of ours: its own text is looked up first and may be the wildcard, which is the same.
+        for key in {segments[at], _ANY}:
+            if below := self.below.get(key):
+                yield from below.find(segments, at + 1)
+
+
+class PathIndex:
+    """What the router runs for each request. A request whose route is in the index goes straight to it.
+
+    It is the same route that the framework would have found: the first one registered whose template and method match;
+    failing any template, that of the other spelling of the slash. Everything else goes the framework's way, linearly:
+    405, 404 and pages, sockets, routes behind a kind that the index does not know (a mount, a parameter with slashes).
+    Built with the first request; a route that is added later is found the framework's way.
+    """
+
+    def __init__(self, app: FastAPI) -> None:
+        self._app = app
+        self._otherwise: ASGIApp = app.router.app
+        self._root: _Segments | None = None
+        self._is_complete = True
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        route = self._select(scope) if scope["type"] == "http" else None
+        await (route.app if route is not None else self._otherwise)(scope, receive, send)
+
+    def _select(self, scope: Scope) -> RouteContext | None:
+        """The route, with its parameters put into the scope; None when the framework must look itself."""
+        if scope.get("root_path") or "fastapi.telemetry" in scope:  # tracing, where it is on, follows the framework
+            return None
+        if self._root is None:
+            self._root = self._build()
+        path: str = scope["path"]
+        route, has_match = self._find(self._root, scope, path)
+        if has_match or not self._is_complete:
+            return route
+        path = other_slash(path)
+        route, _ = self._find(self._root, scope, path)
+        if route is not None:
+            scope["path"] = path
+        return route
+
+    def _find(self, root: _Segments, scope: Scope, path: str) -> tuple[RouteContext | None, bool]:
+        """The route of this method, and whether the path is one of any method."""
+        has_match = False
+        for _, route in sorted(root.find(path.split("/")), key=_rank):
+            match = route.path_regex.match(path)
+            if match is None:
+                continue
+            has_match = True
+            if scope["method"] in route.methods:
+                convert = route.param_convertors
+                scope["path_params"] = {name: convert[name].convert(text) for name, text in match.groupdict().items()}
+                scope["endpoint"] = route.endpoint
+                scope["route"] = route.original_route
+                scope.setdefault("fastapi", {})["effective_route_context"] = route
+                scope.setdefault("router", self._app.router)
+                return route, True
+        return None, has_match
+
+    def _build(self) -> _Segments:
+        root = _Segments()
+        for rank, route in enumerate(iter_route_contexts(self._app.routes)):
+            if isinstance(route.original_route, APIWebSocketRoute):
+                continue
+            if not isinstance(route.original_route, APIRoute) or _has_slashes(route):
+                self._is_complete = False
+                break
+            node = root
+            for segment in (route.path or "").split("/"):
+                node = node.below.setdefault(_ANY if "{" in segment else segment, _Segments())
+            node.routes.append((rank, route))
+        return root
+
+
+def _rank(ranked: tuple[int, RouteContext]) -> int:
+    return ranked[0]
+
+
+def _has_slashes(route: RouteContext) -> bool:
+    convertors: dict[str, Any] = route.param_convertors
+    return any(isinstance(convertor, PathConvertor) for convertor in convertors.values())
