@@ -2,7 +2,7 @@
 
 from datetime import datetime
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Final
 
 from fastapi import Depends, Header
 from starlette.requests import HTTPConnection
@@ -10,13 +10,15 @@ from starlette.requests import HTTPConnection
 from offhook.errors import Forbidden
 from offhook.kit.clock import Clock
 from offhook.kit.db import before_commit
+from offhook.kit.http.openapi import declares_headers
 from offhook.orgs.audit import CHANGING_METHODS, record_request
 from offhook.orgs.authentication import Authenticator
 from offhook.orgs.caller import ADMINS, WRITERS, Caller
 from offhook.orgs.errors import PersonOnly, SuperuserOnly
 
-Authorization = Annotated[str | None, Header(description="`Bearer <token>`, or the bare token")]
-ApiKeyHeader = Annotated[str | None, Header(alias="X-API-Key", description="An API key; decides when both are sent")]
+_BEARER: Final = "`Bearer <token>`, or the bare token"
+Authorization = Annotated[str | None, Header(description=_BEARER)]
+_credentials = declares_headers({"authorization": _BEARER, "X-API-Key": "An API key; decides when both are sent"})
 
 
 # Dependencies are async, although some await nothing: the framework sends plain functions through a thread.
@@ -35,33 +37,24 @@ Now = Annotated[datetime, Depends(_now)]
 ClientAddress = Annotated[str | None, Depends(client_address)]
 
 
-async def optional_caller(
-    connection: HTTPConnection,
-    ip: ClientAddress,
-    authorization: Authorization = None,
-    x_api_key: ApiKeyHeader = None,
-) -> Caller | None:
+@_credentials
+async def optional_caller(connection: HTTPConnection) -> Caller | None:
     """The caller, or None when no credential was sent; a bad credential is 401 all the same."""
-    if authorization is None and x_api_key is None:
-        return None
-    return await _authenticate(connection, ip, authorization, x_api_key)
+    headers = connection.headers
+    return await current_caller(connection) if "authorization" in headers or "x-api-key" in headers else None
 
 
-async def current_caller(
-    connection: HTTPConnection,
-    ip: ClientAddress,
-    authorization: Authorization = None,
-    x_api_key: ApiKeyHeader = None,
-) -> Caller:
-    return await _authenticate(connection, ip, authorization, x_api_key)
-
-
-async def _authenticate(
-    connection: HTTPConnection, ip: str | None, authorization: str | None, x_api_key: str | None
-) -> Caller:
+@_credentials
+async def current_caller(connection: HTTPConnection) -> Caller:
+    """The caller. One layer and no parameters of the framework, whose work for each is paid by every request."""
+    headers = connection.headers
     authenticator: Authenticator = connection.app.state.root.get(Authenticator)
-    caller = await authenticator.authenticate(api_key=x_api_key, authorization=authorization, ip=ip)
-    if connection.scope.get("method") in CHANGING_METHODS:
+    caller = await authenticator.authenticate(
+        api_key=headers.get("x-api-key"),
+        authorization=headers.get("authorization"),
+        ip=await client_address(connection),
+    )
+    if connection.scope["type"] == "http" and connection.scope["method"] in CHANGING_METHODS:
         before_commit(connection, partial(record_request, connection=connection, caller=caller))
     return caller
 

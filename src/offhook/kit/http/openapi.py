@@ -1,9 +1,12 @@
 """The interface description: its version, its address, and the errors that every operation may answer."""
 
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, TypeVar
 
 from fastapi import FastAPI
+from fastapi.dependencies.models import Dependant
 from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute, iter_route_contexts
 from starlette.responses import JSONResponse, Response
 
 PATH = "/api/v1/openapi.json"
@@ -40,6 +43,22 @@ _ERROR_SCHEMA = {
     },
 }
 
+_DECLARED: Final = "offhook_declared_headers"
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def declares_headers(headers: Mapping[str, str]) -> Callable[[F], F]:
+    """Describe optional text headers (name to sentence) that a dependency reads from the connection itself.
+
+    For what every request pays: as the framework's parameters, two headers cost more than the rest of the dependency.
+    """
+
+    def mark(dependency: F) -> F:
+        setattr(dependency, _DECLARED, headers)
+        return dependency
+
+    return mark
+
 
 def answers(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """``responses=`` of an operation for the errors that are not common to all."""
@@ -66,6 +85,7 @@ def _describe(app: FastAPI) -> dict[str, Any]:
     schema = get_openapi(title=TITLE, version=VERSION, summary="Voice agents on the telephone", routes=app.routes)
     schema.setdefault("components", {}).setdefault("schemas", {})["ErrorResponse"] = _ERROR_SCHEMA
     _complete_validation_errors(schema["components"]["schemas"])
+    _add_declared_headers(app, schema["paths"])
     for path, operations in schema["paths"].items():
         if path.endswith("/health"):
             continue
@@ -76,6 +96,31 @@ def _describe(app: FastAPI) -> dict[str, Any]:
                 responses.setdefault(status, _response(description, "ErrorResponse"))
             responses["422"] = _response("The request is not valid", "HTTPValidationError")
     return schema
+
+
+def _add_declared_headers(app: FastAPI, paths: dict[str, Any]) -> None:
+    for route in iter_route_contexts(app.routes):
+        if not isinstance(route.original_route, APIRoute) or not route.include_in_schema:
+            continue
+        found = {name: text for headers in _declared(route.dependant) for name, text in headers.items()}
+        for method in route.methods or ():
+            operation = paths[route.path_format][method.lower()]
+            parameters = operation.get("parameters", [])
+            known = {parameter["name"].lower() for parameter in parameters if parameter["in"] == "header"}
+            parameters += [_header(name, text) for name, text in found.items() if name.lower() not in known]
+            if parameters:
+                operation["parameters"] = parameters
+
+
+def _declared(dependant: Dependant) -> Iterator[Mapping[str, str]]:
+    yield getattr(dependant.call, _DECLARED, {})
+    for below in dependant.dependencies:
+        yield from _declared(below)
+
+
+def _header(name: str, description: str) -> dict[str, Any]:
+    schema = {"anyOf": [{"type": "string"}, {"type": "null"}], "description": description, "title": name.title()}
+    return {"name": name, "in": "header", "required": False, "description": description, "schema": schema}
 
 
 def _complete_validation_errors(schemas: dict[str, Any]) -> None:
