@@ -3,7 +3,18 @@
 The same tiny endpoint with and without the caller, called through the whole ASGI application (middleware, routing,
 dependencies) without a network, one after the other and in rounds that alternate, on the embedded database. ``cpu_ms``
 is this process's CPU, ``wall_ms`` includes the wait for PostgreSQL; the difference of the two endpoints is what
-authentication costs, and the ratio compares runs on machines of any speed.
+authentication costs, and the ratio compares runs on machines of any speed. The goal is <= 0.3 ms CPU.
+
+2026-11-21, 136 routes, beside other work (load 6 on 2 cores), CPU ms a request; one run after each step:
+
+                             without   api_key          session
+    before                   1.15      +0.41 (1.35x)    +0.48 (1.41x)
+    routes by segments       0.18      +0.37 (3.06x)    +0.39 (3.22x)
+    headers read directly    0.18      +0.34 (2.83x)    +0.36 (2.94x)
+    connections in a list    0.18      +0.24 (2.33x)    +0.26 (2.40x)
+
+Ratios grew because a request without authentication is six times cheaper; compare the differences. Of the 0.24, the
+query on its connection is 0.03 in a tight loop.
 """
 
 import argparse

@@ -104,7 +104,7 @@ def _add_declared_headers(app: FastAPI, paths: dict[str, Any]) -> None:
             continue
         found = {name: text for headers in _declared(route.dependant) for name, text in headers.items()}
         for method in route.methods or ():
-            operation = paths[route.path_format][method.lower()]
+            operation = paths[route.path_format or ""][method.lower()]
             parameters = operation.get("parameters", [])
             known = {parameter["name"].lower() for parameter in parameters if parameter["in"] == "header"}
             parameters += [_header(name, text) for name, text in found.items() if name.lower() not in known]

@@ -73,7 +73,7 @@ class PathIndex:
             if match is None:
                 continue
             has_match = True
-            if scope["method"] in route.methods:
+            if scope["method"] in (route.methods or ()):
                 convert = route.param_convertors
                 scope["path_params"] = {name: convert[name].convert(text) for name, text in match.groupdict().items()}
                 scope["endpoint"] = route.endpoint

@@ -1,0 +1,109 @@
+"""The index of paths finds what the framework finds by asking every route, and leaves to it what it cannot know."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi import APIRouter, FastAPI, Request
+from fastapi.routing import APIRoute, iter_route_contexts
+from starlette.responses import JSONResponse
+from starlette.staticfiles import StaticFiles
+from starlette.testclient import TestClient
+
+from offhook.api import create_app
+from offhook.bootstrap import build_root
+from offhook.kit.http.paths import PathIndex
+from offhook.kit.http.slashes import EitherSlash
+from offhook.settings import Settings
+
+Template = tuple[str, frozenset[str]]
+VALUES = ("7", "count", "{}")
+
+
+async def endpoint(request: Request) -> JSONResponse:
+    context: Any = request.scope["fastapi"].get("effective_route_context") or request.scope["route"]
+    return JSONResponse([context.path_format, request.path_params, request.scope["path"]])
+
+
+def nested(templates: list[Template], *, with_index: bool) -> FastAPI:
+    """An application of these routes, each in a router within a router as the domains have them."""
+    app, api = FastAPI(openapi_url=None), APIRouter()
+    for path, methods in templates:
+        domain = APIRouter()
+        domain.add_api_route(path.removeprefix("/api/v1"), endpoint, methods=list(methods), response_model=None)
+        api.include_router(domain)
+    app.include_router(api, prefix="/api/v1")
+    app.router.redirect_slashes = False
+    app.router.default = EitherSlash(app.router, app.router.default)
+    if with_index:
+        app.router.middleware_stack = PathIndex(app)
+    return app
+
+
+def real_templates(folder: Path) -> list[Template]:
+    app = create_app(build_root(Settings(data_dir=folder), "postgresql+asyncpg://nobody@127.0.0.1:1/none"))
+    return [
+        (route.path or "", frozenset(route.methods or ()))
+        for route in iter_route_contexts(app.routes)
+        if isinstance(route.original_route, APIRoute) and (route.path or "").startswith("/api/v1/")
+    ]
+
+
+def answer(client: TestClient, method: str, path: str) -> tuple[int, Any, list[str]]:
+    response = client.request(method, path)
+    return response.status_code, response.json(), sorted(response.headers.get("allow", "").split(", "))
+
+
+def test_the_same_as_the_framework_on_every_path_of_ours(tmp_path: Path) -> None:
+    templates = real_templates(tmp_path)
+    assert len(templates) > 100
+    ours = TestClient(nested(templates, with_index=True))
+    framework = TestClient(nested(templates, with_index=False))
+    asked = {
+        (method, spelling)
+        for path, methods in templates
+        for value in (VALUES if "{" in path else VALUES[:1])
+        for method in {*methods, "DELETE"}
+        for filled in ["/".join(value if "{" in segment else segment for segment in path.split("/"))]
+        for spelling in (filled, filled.rstrip("/") if filled.endswith("/") else filled + "/")
+    }
+    different = [question for question in sorted(asked) if answer(ours, *question) != answer(framework, *question)]
+    assert different == []
+
+
+class TestOrder:
+    TEMPLATES: list[Template] = [  # noqa: RUF012
+        ("/api/v1/{kind}/new", frozenset({"GET"})),
+        ("/api/v1/runs/{run_id}", frozenset({"GET"})),
+        ("/api/v1/runs/latest", frozenset({"GET", "POST"})),
+        ("/api/v1/files/{name:path}", frozenset({"GET"})),
+        ("/api/v1/files/list", frozenset({"GET"})),
+        ("/api/v1/runs/{run_id}.csv", frozenset({"GET"})),
+    ]
+
+    @pytest.mark.parametrize("method", ["GET", "POST"])
+    @pytest.mark.parametrize(
+        "path",
+        ["runs/new", "runs/latest", "runs/latest/", "runs/5.csv", "files/list", "files/a/b", "files/", "x/new/", "x/y"],
+    )
+    def test_the_first_that_matches_wins(self, method: str, path: str) -> None:
+        ours = TestClient(nested(self.TEMPLATES, with_index=True))
+        framework = TestClient(nested(self.TEMPLATES, with_index=False))
+        assert answer(ours, method, f"/api/v1/{path}") == answer(framework, method, f"/api/v1/{path}")
+
+
+def test_what_is_mounted_before_keeps_its_place(tmp_path: Path) -> None:
+    (tmp_path / "page").write_text('"from the folder"')
+    app = FastAPI(openapi_url=None)
+    app.mount("/pages", StaticFiles(directory=tmp_path))
+    app.add_api_route("/pages/page", endpoint, response_model=None)
+    app.router.middleware_stack = PathIndex(app)
+    assert TestClient(app).get("/pages/page").json() == "from the folder"
+
+
+def test_a_route_that_is_added_later_is_found() -> None:
+    app = nested([("/api/v1/runs/{run_id}", frozenset({"GET"}))], with_index=True)
+    client = TestClient(app)
+    assert client.get("/api/v1/late").status_code == 404
+    app.add_api_route("/api/v1/late", endpoint, response_model=None)
+    assert client.get("/api/v1/late").json()[0] == "/api/v1/late"
