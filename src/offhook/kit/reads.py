@@ -12,7 +12,8 @@ _CLOSE_TIMEOUT_S: Final = 5.0
 # Something between us and the server may forget a quiet connection without a word.
 _LONGEST_IDLE_S: Final = 600.0
 # What a lost or restarted server makes of a connection; the read is done once more, on another one.
-_LOST: Final = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError)
+# Internal: the server's farewell was read, and the end of the connection was not yet.
+_LOST: Final = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
 
 
 class Reads:
