@@ -18481,12 +18481,12 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description The ETag of what you have read */
+                "if-match"?: string | null;
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
                 /** @description An API key; decides when both are sent */
                 "X-API-Key"?: string | null;
-                /** @description The ETag of what you have read */
-                "if-match"?: string | null;
             };
             path: {
                 workflow_id: number;
@@ -18676,12 +18676,12 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description The ETag of what you have read */
+                "if-match"?: string | null;
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
                 /** @description An API key; decides when both are sent */
                 "X-API-Key"?: string | null;
-                /** @description The ETag of what you have read */
-                "if-match"?: string | null;
             };
             path: {
                 workflow_id: number;
@@ -18974,12 +18974,12 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description The ETag of what you have read */
+                "if-match"?: string | null;
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
                 /** @description An API key; decides when both are sent */
                 "X-API-Key"?: string | null;
-                /** @description The ETag of what you have read */
-                "if-match"?: string | null;
             };
             path: {
                 workflow_id: number;
