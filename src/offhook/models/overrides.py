@@ -4,7 +4,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from offhook.models.schemas import Name, Number, Whole
+from offhook.kit.numbers import Number, Whole
+from offhook.models.schemas import Name
 
 
 class _Override(BaseModel):

@@ -6,7 +6,6 @@ from urllib.parse import urlsplit
 from pydantic import (
     AfterValidator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Discriminator,
     Field,
@@ -15,13 +14,9 @@ from pydantic import (
     model_validator,
 )
 
+from offhook.kit.numbers import Number, Whole
+
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f]*$")]
-
-
-def _no_boolean(value: Any) -> Any:
-    if isinstance(value, bool):
-        raise ValueError("Input should be a number, not true or false")
-    return value
 
 
 def _web_address(value: str) -> str:
@@ -32,8 +27,6 @@ def _web_address(value: str) -> str:
     return value.rstrip("/")
 
 
-Number = Annotated[float, BeforeValidator(_no_boolean)]
-Whole = Annotated[int, BeforeValidator(_no_boolean)]
 Key = Annotated[str, Field(max_length=1000, pattern=r"^[\x21-\x7e]*$")]
 Address = Annotated[str, Field(max_length=500), AfterValidator(_web_address)]
 

@@ -9,7 +9,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, StringConstraints
 from pydantic_core import PydanticCustomError
 
-from offhook.workflows.configurations import Whole, WorkflowConfigurations
+from offhook.kit.numbers import Whole
+from offhook.workflows.configurations import WorkflowConfigurations
 from offhook.workflows.definition import DefinitionRefused, check_size, check_storable, masked
 from offhook.workflows.service import Changes, Listed, WorkflowView
 from offhook.workflows.tables import WorkflowVersion

@@ -12,7 +12,7 @@ from websockets.asyncio.server import ServerConnection
 from websockets.datastructures import Headers
 
 from offhook.kit.audio import MULAW_8K, Samples
-from offhook.lab.speech.server import LabServer, Refusal, send
+from offhook.lab.speech.server import DEEPGRAM_REFUSALS, LabServer, Refusal, send
 from offhook.lab.speech.tones import LEXICON, Ear, Lexicon, Pause, Word
 
 
@@ -97,16 +97,7 @@ class DeepgramEarServer(EarServer):
     path = "/v1/listen"
     idle_s: ClassVar[float] = 10.0
     quiet_final_s: ClassVar[float] = 3.0
-    refusals: ClassVar[Mapping[str, Refusal]] = {
-        "unauthorized": Refusal(401, {"err_code": "INVALID_AUTH", "err_msg": "Invalid credentials."}),
-        "forbidden": Refusal(403, {"err_code": "INSUFFICIENT_PERMISSIONS", "err_msg": "This model is not yours."}),
-        "no_quota": Refusal(402, {"err_code": "ASR_PAYMENT_REQUIRED", "err_msg": "The project has no credits."}),
-        "rate_limited": Refusal(
-            429, {"err_code": "TOO_MANY_REQUESTS", "err_msg": "Too many requests."}, {"Retry-After": "3"}
-        ),
-        "not_found": Refusal(400, {"err_code": "INVALID_QUERY_PARAMETER", "err_msg": "No such model."}),
-        "server_error": Refusal(503, {"err_code": "SERVICE_UNAVAILABLE", "err_msg": "Try again."}),
-    }
+    refusals: ClassVar[Mapping[str, Refusal]] = DEEPGRAM_REFUSALS
 
     def is_authorized(self, headers: Headers) -> bool:
         return headers.get("Authorization") == f"Token {self.api_key}"

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Final, Literal, Self
 from urllib.parse import parse_qs, urlsplit
 
 from websockets.asyncio.server import ServerConnection, serve
@@ -42,6 +42,19 @@ class Refusal:
     status: int
     body: Mapping[str, Any]
     headers: Mapping[str, str] = field(default_factory=dict)
+
+
+# One vendor's listening and speaking refuse in the same words.
+DEEPGRAM_REFUSALS: Final[Mapping[str, Refusal]] = {
+    "unauthorized": Refusal(401, {"err_code": "INVALID_AUTH", "err_msg": "Invalid credentials."}),
+    "forbidden": Refusal(403, {"err_code": "INSUFFICIENT_PERMISSIONS", "err_msg": "This is not yours."}),
+    "no_quota": Refusal(402, {"err_code": "ASR_PAYMENT_REQUIRED", "err_msg": "The project has no credits."}),
+    "rate_limited": Refusal(
+        429, {"err_code": "TOO_MANY_REQUESTS", "err_msg": "Too many requests."}, {"Retry-After": "3"}
+    ),
+    "not_found": Refusal(400, {"err_code": "INVALID_QUERY_PARAMETER", "err_msg": "No such model."}),
+    "server_error": Refusal(503, {"err_code": "SERVICE_UNAVAILABLE", "err_msg": "Try again."}),
+}
 
 
 class Dead(Exception):

@@ -12,7 +12,7 @@ from websockets.asyncio.server import ServerConnection
 from websockets.datastructures import Headers
 
 from offhook.kit.audio import MULAW_8K
-from offhook.lab.speech.server import LabServer, Refusal, send
+from offhook.lab.speech.server import DEEPGRAM_REFUSALS, LabServer, Refusal, send
 from offhook.lab.speech.tones import LEXICON, Lexicon, speak
 
 PIECE_S: Final = 0.2
@@ -241,16 +241,7 @@ class DeepgramVoiceServer(VoiceServer):
 
     path = "/v1/speak"
     most_flushes: ClassVar[int] = 20
-    refusals: ClassVar[Mapping[str, Refusal]] = {
-        "unauthorized": Refusal(401, {"err_code": "INVALID_AUTH", "err_msg": "Invalid credentials."}),
-        "forbidden": Refusal(403, {"err_code": "INSUFFICIENT_PERMISSIONS", "err_msg": "This key may not speak."}),
-        "no_quota": Refusal(402, {"err_code": "ASR_PAYMENT_REQUIRED", "err_msg": "The project has no credits."}),
-        "rate_limited": Refusal(
-            429, {"err_code": "TOO_MANY_REQUESTS", "err_msg": "Too many requests."}, {"Retry-After": "3"}
-        ),
-        "not_found": Refusal(400, {"err_code": "INVALID_QUERY_PARAMETER", "err_msg": "No such model."}),
-        "server_error": Refusal(503, {"err_code": "SERVICE_UNAVAILABLE", "err_msg": "Try again."}),
-    }
+    refusals: ClassVar[Mapping[str, Refusal]] = DEEPGRAM_REFUSALS
 
     def is_authorized(self, headers: Headers) -> bool:
         return headers.get("Authorization") == f"Token {self.api_key}"

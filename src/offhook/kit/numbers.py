@@ -1,0 +1,15 @@
+"""Numbers in bodies: JSON's true and false are none, although Python takes them for 1 and 0."""
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
+
+
+def _no_boolean(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise ValueError("Input should be a number, not true or false")
+    return value
+
+
+Number = Annotated[float, BeforeValidator(_no_boolean)]
+Whole = Annotated[int, BeforeValidator(_no_boolean)]
