@@ -1,0 +1,93 @@
+"""What the documents say of the code and of each other is true: links, packages, layers, commands, decisions."""
+
+import re
+from collections import Counter
+from configparser import ConfigParser
+from pathlib import Path
+
+import pytest
+import typer
+
+from offhook.cli import build
+from offhook.settings import Settings
+from tests.architecture.source import SOURCE, TOP, none
+
+DOCUMENTS = sorted([*TOP.glob("*.md"), *(TOP / "docs").rglob("*.md")])
+DECISIONS = sorted((TOP / "docs" / "decisions").glob("[0-9]*.md"))
+PACKAGES = sorted(path.name for path in (SOURCE / "offhook").iterdir() if (path / "__init__.py").exists())
+
+
+def name(path: Path) -> str:
+    return path.relative_to(TOP).as_posix()
+
+
+def text(path: str) -> str:
+    return (TOP / path).read_text("utf-8")
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name)
+def test_links_lead_somewhere(document: Path) -> None:
+    links = re.findall(r"\]\(([^)\s]+)\)", document.read_text("utf-8"))
+    targets = [link.partition("#")[0] for link in links if "://" not in link]
+    none([target for target in targets if target and not (document.parent / target).exists()])
+
+
+def test_every_document_is_linked_from_another() -> None:
+    links = {
+        (document.parent / link.partition("#")[0]).resolve()
+        for document in DOCUMENTS
+        for link in re.findall(r"\]\(([^)\s]+)\)", document.read_text("utf-8"))
+        if "://" not in link
+    }
+    none([name(path) for path in (TOP / "docs").glob("*.md") if path not in links])
+
+
+def test_a_decision_has_a_number_of_its_own_and_says_it() -> None:
+    numbers = Counter(path.name[:4] for path in DECISIONS)
+    none([number for number, times in numbers.items() if times > 1])
+    none([name(path) for path in DECISIONS if not path.read_text("utf-8").startswith(f"# {int(path.name[:4])}. ")])
+
+
+def test_every_package_has_its_place_in_the_layout() -> None:
+    rows = "\n".join(line for line in text("ARCHITECTURE.md").splitlines() if line.startswith("| `"))
+    none([package for package in PACKAGES if package != "commands" and f"{package}/" not in rows])
+
+
+def test_the_direction_is_the_one_that_is_checked() -> None:
+    contract = ConfigParser()
+    contract.read(TOP / ".importlinter")
+    layers = contract["importlinter:contract:layers"]["layers"].split("\n")
+    checked = [[part for part in layer.split(" | ") if not part.startswith("(")] for layer in layers if layer]
+    told = re.search(r"lint-imports` checks it in CI:\n(.*?)\. `voice`", text("ARCHITECTURE.md"), re.DOTALL)
+    assert told is not None
+    assert [layer.strip("` \n").split(" | ") for layer in told[1].split("→")] == checked
+
+
+def test_commands_that_are_named_exist() -> None:
+    known = commands()
+    wrong = [
+        f"{name(document)}: offhook {said}"
+        for document in DOCUMENTS
+        for said in re.findall(r"(?:`|^ *)offhook ([a-z]+(?: [a-z]+)?)", document.read_text("utf-8"), re.MULTILINE)
+        if said not in known and (said.split()[0] not in known or f"{said.split()[0]} …" in known)
+    ]
+    none(wrong)
+
+
+def commands() -> set[str]:
+    """``serve``, ``keys …`` for a command that has others below it, ``keys create``."""
+    found = set()
+    for command, entry in typer.main.get_command(build()).commands.items():  # type: ignore[attr-defined]
+        below = getattr(entry, "commands", {})
+        found |= {command, *(f"{command} {each}" for each in below), *([f"{command} …"] if below else [])}
+    return found
+
+
+def test_settings_that_are_named_exist() -> None:
+    known = {f"OFFHOOK_{field.upper()}" for field in Settings.model_fields}
+    named = {
+        (name(document), setting)
+        for document in DOCUMENTS
+        for setting in re.findall(r"\bOFFHOOK_[A-Z_]+[A-Z]\b", document.read_text("utf-8"))
+    }
+    none([f"{document}: {setting}" for document, setting in sorted(named) if setting not in known])
