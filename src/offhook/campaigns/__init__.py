@@ -6,6 +6,7 @@ from offhook.campaigns.creating import Creating
 from offhook.campaigns.engine import Engine
 from offhook.campaigns.events import CampaignStatusChanged
 from offhook.campaigns.files import ContactFiles
+from offhook.campaigns.preflight import Preflight
 from offhook.campaigns.service import Campaigns, refuse_while_running
 from offhook.campaigns.store import PgStore
 from offhook.campaigns.streams import ProgressStreams
@@ -50,6 +51,7 @@ def _register_http(root: Root, outbound: Outbound) -> None:
     root.provide(ContactFiles, files)
     root.provide(Views, views)
     root.provide(ProgressStreams, streams)
+    root.provide(Preflight, Preflight(root.db, files, views, root.clock))
     root.provide(Creating, Creating(root.db, files, outbound, root.clock))
     root.jobs.add("campaign.sweep_files", files.handle_sweep, every_s=SWEEP_FILES_EVERY_S)
     root.get(WorkflowHooks).before_delete(refuse_while_running)

@@ -10,11 +10,13 @@ from offhook.campaigns import repository, service
 from offhook.campaigns.errors import UploadNotFound
 from offhook.campaigns.files import VALID_S, ContactFiles, name_of
 from offhook.campaigns.periods import period
+from offhook.campaigns.preflight import Preflight
 from offhook.campaigns.report import report
 from offhook.campaigns.schemas import (
     ContactItem,
     ContactList,
     Outcome,
+    PreflightResponse,
     ProgressRecord,
     SourceDownloadUrl,
     WhyNotNowResponse,
@@ -103,6 +105,15 @@ async def list_campaign_runs(
         "limit": query.page.limit,
         "total_pages": query.page.total_pages(found.total),
     }
+
+
+@router.get("/preflight", response_model=PreflightResponse, operation_id="check_campaign_before_start")
+async def check_campaign_before_start(
+    campaign_id: Id, org: CurrentOrg, preflight: Annotated[Preflight, Depends(use(Preflight))]
+) -> dict[str, Any]:
+    """What a start would do now: contacts by zone, closed now, on the do-not-call list, without a value for a variable
+    that the agent uses, and how long it takes."""
+    return await preflight.report(org.organization_id, campaign_id)
 
 
 @router.get("/source-download-url", response_model=SourceDownloadUrl, operation_id="get_campaign_source_url")

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import and_, func, insert, literal, or_, select, text, tuple_, update
@@ -77,6 +78,37 @@ async def contacts(
         select(Contact).where(*conditions).order_by(Contact.row_number, Contact.id).limit(limit).offset(offset)
     )
     return rows.all(), total
+
+
+async def without_values(
+    session: AsyncSession, organization_id: int, campaign_id: int, names: Sequence[str]
+) -> dict[str, int]:
+    """How many contacts that are not done have nothing under each of these names."""
+    if not names:
+        return {}
+    empty = [
+        func.count().filter(func.coalesce(Contact.variables[name].astext, "") == "").label(f"c{number}")
+        for number, name in enumerate(names)
+    ]
+    found = await session.execute(
+        select(*empty).where(
+            Contact.campaign_id == campaign_id, Contact.organization_id == organization_id, Contact.state != "done"
+        )
+    )
+    return dict(zip(names, found.one(), strict=True))
+
+
+async def write_numbers(session: AsyncSession, organization_id: int, campaign_id: int, target: Path) -> None:
+    """Write the numbers of the contacts that are not done into a file, one a line, without holding them."""
+    connection = await (await session.connection()).get_raw_connection()
+    driver: Any = connection.driver_connection
+    await driver.copy_from_query(
+        "SELECT phone_number FROM campaign_contacts"
+        " WHERE campaign_id = $1 AND organization_id = $2 AND state <> 'done' ORDER BY row_number, id",
+        campaign_id,
+        organization_id,
+        output=str(target),
+    )
 
 
 async def sessions_after(

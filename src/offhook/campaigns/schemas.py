@@ -263,6 +263,32 @@ class WhyNotNowResponse(BaseModel):
     until: datetime | None
 
 
+class ZoneCount(BaseModel):
+    zone: str
+    contacts: int
+
+
+class VariableCount(BaseModel):
+    variable: str
+    contacts: int
+
+
+class PreflightResponse(BaseModel):
+    """Of the contacts that are not done. ``estimated_end_at``: with the campaign's own calling hours."""
+
+    campaign_id: int
+    total_contacts: int
+    contacts_by_zone: list[ZoneCount] = Field(description="The first zone where a number may be, or unknown")
+    closed_now: int
+    on_do_not_call_list: int
+    invalid_numbers: int
+    blocked_destinations: int
+    missing_values: list[VariableCount] = Field(description="Contacts without a value that the agent's texts use")
+    callable_contacts: int
+    estimated_dialling_seconds: float | None = Field(description="One call each; null while nothing can be dialled")
+    estimated_end_at: datetime | None
+
+
 class SourceDownloadUrl(BaseModel):
     download_url: str
     url: str = Field(description="The same as download_url")

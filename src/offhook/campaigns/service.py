@@ -23,6 +23,7 @@ from offhook.campaigns.errors import (
     NothingToRedial,
 )
 from offhook.campaigns.events import CampaignStatusChanged
+from offhook.campaigns.news import tell
 from offhook.campaigns.rules.outcomes import REDIALABLE
 from offhook.campaigns.store import plan_of, wake
 from offhook.campaigns.tables import Campaign, Contact
@@ -145,6 +146,7 @@ class Campaigns:
             news = CampaignStatusChanged(
                 organization_id, campaign_id, campaign.name, source, campaign.status, campaign.failure_reason
             )
+            await tell(session, news)
         await self._events.publish(news)
         return campaign
 

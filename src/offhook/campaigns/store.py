@@ -14,6 +14,7 @@ from offhook import jobs
 from offhook.campaigns import repository
 from offhook.campaigns import statements as sql
 from offhook.campaigns.events import CampaignStatusChanged
+from offhook.campaigns.news import tell
 from offhook.campaigns.ports import (
     Dial,
     Ending,
@@ -208,7 +209,9 @@ class PgTx:
         for row in changed:
             if target == "failed":
                 await repository.cancel_pending(self.session, row.organization_id, row.id, now)
-            self.news.append(CampaignStatusChanged(row.organization_id, row.id, row.name, "running", target, reason))
+            news = CampaignStatusChanged(row.organization_id, row.id, row.name, "running", target, reason)
+            await tell(self.session, news)
+            self.news.append(news)
         return bool(changed)
 
     async def dial_of_run(self, organization_id: int, run_id: int) -> Dial | None:

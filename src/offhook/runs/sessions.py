@@ -17,6 +17,7 @@ from offhook.runs.tables import Run
 MAX_SUMMARY: Final = 500
 # A spreadsheet has 16,384 columns; nobody reads the five hundred and first.
 _MOST_EXTRACTED: Final = 500
+_LATEST: Final = 500
 _EXTRACTED: Final = "extracted_variables"
 # An agent that was told to sum up has said it best.
 _SUMMARIES: Final = ("call_summary", "summary", "transcript_summary")
@@ -65,6 +66,19 @@ def summary(extracted: Mapping[str, Any], events: Collection[Mapping[str, Any]])
     told = next((extracted[name] for name in _SUMMARIES if isinstance(extracted.get(name), str)), None)
     text = told or " / ".join(f"{line.role.capitalize()}: {line.text}" for line in transcript(events))
     return text if len(text) <= MAX_SUMMARY else text[: MAX_SUMMARY - 1].rstrip() + "…"
+
+
+async def typical_call_s(session: AsyncSession, organization_id: int, workflow_id: int) -> float | None:
+    """The mean length of a workflow's latest calls that were talked on; None when there was none."""
+    latest = (
+        select(Run.duration)
+        .where(Run.organization_id == organization_id, Run.workflow_id == workflow_id, Run.duration.is_not(None))
+        .order_by(Run.created_at.desc(), Run.id.desc())
+        .limit(_LATEST)
+        .subquery()
+    )
+    found = await session.scalar(select(func.avg(latest.c.duration)).where(latest.c.duration > 0))
+    return None if found is None else float(found)
 
 
 async def extracted_names(
