@@ -354,6 +354,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/campaign/{campaign_id}/preflight": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Check Campaign Before Start
+         * @description What a start would do now: contacts by zone, closed now, on the do-not-call list, without a value for a variable
+         *     that the agent uses, and how long it takes.
+         */
+        get: operations["check_campaign_before_start"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/campaign/{campaign_id}/progress": {
         parameters: {
             query?: never;
@@ -4571,6 +4592,43 @@ export interface components {
             timezone: string;
         };
         /**
+         * PreflightResponse
+         * @description Of the contacts that are not done. ``estimated_end_at``: with the campaign's own calling hours.
+         */
+        PreflightResponse: {
+            /** Blocked Destinations */
+            blocked_destinations: number;
+            /** Callable Contacts */
+            callable_contacts: number;
+            /** Campaign Id */
+            campaign_id: number;
+            /** Closed Now */
+            closed_now: number;
+            /**
+             * Contacts By Zone
+             * @description The first zone where a number may be, or unknown
+             */
+            contacts_by_zone: components["schemas"]["ZoneCount"][];
+            /**
+             * Estimated Dialling Seconds
+             * @description One call each; null while nothing can be dialled
+             */
+            estimated_dialling_seconds: number | null;
+            /** Estimated End At */
+            estimated_end_at: string | null;
+            /** Invalid Numbers */
+            invalid_numbers: number;
+            /**
+             * Missing Values
+             * @description Contacts without a value that the agent's texts use
+             */
+            missing_values: components["schemas"]["VariableCount"][];
+            /** On Do Not Call List */
+            on_do_not_call_list: number;
+            /** Total Contacts */
+            total_contacts: number;
+        };
+        /**
          * PresetParameter
          * @description An argument that the platform fills in, from a fixed value or the call's variables; the model never sees it.
          */
@@ -6147,6 +6205,13 @@ export interface components {
             /** Error Type */
             type: string;
         };
+        /** VariableCount */
+        VariableCount: {
+            /** Contacts */
+            contacts: number;
+            /** Variable */
+            variable: string;
+        };
         /** VoiceResponse */
         VoiceResponse: {
             /** Id */
@@ -6553,6 +6618,13 @@ export interface components {
             workflow_json: {
                 [key: string]: unknown;
             };
+        };
+        /** ZoneCount */
+        ZoneCount: {
+            /** Contacts */
+            contacts: number;
+            /** Zone */
+            zone: string;
         };
     };
     responses: never;
@@ -8320,6 +8392,96 @@ export interface operations {
                 };
             };
             /** @description Its status does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many at once: Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database does not answer: try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    check_campaign_before_start: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                campaign_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PreflightResponse"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
             409: {
                 headers: {
                     [name: string]: unknown;
