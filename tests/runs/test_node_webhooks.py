@@ -196,3 +196,28 @@ async def test_where_nothing_may_be_called(desk: Desk) -> None:
 
 def test_pauses_have_an_end() -> None:
     assert [pause_s(attempt) for attempt in range(1, 8)] == [30, 60, 120, 240, 480, 600, 600]
+
+
+@pytest.mark.parametrize(
+    "url", ["http://{{first_name}}:{port}/", "http://shop.test{{order}}:{port}/", "{{first_name}}"]
+)
+async def test_a_variable_never_chooses_the_server(desk: Desk, url: str) -> None:
+    async with local_server(Reply()) as server:
+        await desk.ended_run(webhook(server, endpoint_url=url.replace("{port}", str(server.port))))
+        delivery = await desk.attempt(1)
+    assert (server.seen, delivery.status) == ([], "dead_letter")
+    assert "without variables" in (delivery.error or "")
+
+
+async def test_a_value_does_not_lead_up_in_the_address(desk: Desk) -> None:
+    async with local_server(Reply()) as server:
+        await desk.ended_run(webhook(server, endpoint_url=server.url("shop.test", "/a/.{{gone | .}}/{{order}}")))
+        delivery = await desk.attempt(1)
+    assert (server.seen, delivery.status) == ([], "dead_letter")
+
+
+async def test_a_header_may_hold_any_text(desk: Desk) -> None:
+    async with local_server(Reply()) as server:
+        await desk.ended_run(webhook(server, custom_headers=[{"key": "X-Name", "value": "Zoë"}]))
+        assert (await desk.attempt(1)).status == "delivered"
+    assert server.seen[0].headers["x-name"].encode("latin-1").decode() == "Zoë"

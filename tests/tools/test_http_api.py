@@ -47,6 +47,8 @@ class TestArguments:
         [
             ("number", "many"),
             ("number", "nan"),
+            ("number", 10**400),
+            ("array", "[" * 200 + "]" * 200),
             ("number", True),
             ("boolean", "perhaps"),
             ("object", "[1]"),
@@ -56,6 +58,27 @@ class TestArguments:
     def test_wrong_types_are_told_to_the_model(self, kind: str, given: Any) -> None:
         with pytest.raises(CallFailed, match=kind):
             request(config("https://shop.test/", method="POST", parameters=[{"name": "v", "type": kind}]), {"v": given})
+
+    @pytest.mark.parametrize(
+        ("kind", "given", "sent"),
+        [
+            ("string", "a\ud800b\0", "a?b"),
+            ("array", '["\\ud800", NaN, 1e999]', ["?", None, None]),
+            ("object", {"a\udfff": float("inf")}, {"a?": None}),
+        ],
+    )
+    def test_what_cannot_be_sent_is_taken_out(self, kind: str, given: Any, sent: Any) -> None:
+        made = config("https://shop.test/", method="POST", parameters=[{"name": "value", "type": kind}])
+        assert request(made, {"value": given}).body == {"value": sent}
+
+    def test_half_of_a_surrogate_pair_in_the_call_s_own_values(self) -> None:
+        made = config(headers={"X-Name": "{{order}}"}, method="POST", body_template={"name": "{{name}}"})
+        sent = request(made, {"order": "\ud800"}, {"name": "A\ud800", "order": "x"})
+        assert (sent.url, sent.headers, sent.body) == (
+            "https://shop.test/orders/%3F",
+            {"X-Name": "?"},
+            {"name": "A?"},
+        )
 
     def test_presets_come_from_the_call_and_the_model_cannot_replace_them(self) -> None:
         made = config(
@@ -143,6 +166,22 @@ class TestAnswers:
         assert (await self.ask(json_reply({"state": "sent"}))).data == {"state": "sent"}
         assert (await self.ask(Reply(body=b"it was sent"))).data == "it was sent"
         assert (await self.ask(Reply(204))).data is None
+
+    @pytest.mark.parametrize("name", ["Zoë", "日本", "😀"])
+    async def test_a_header_may_hold_any_text(self, name: str) -> None:
+        await self.ask(Reply(), headers={"X-Name": name})
+        assert self.server.seen[0].headers["x-name"].encode("latin-1").decode() == name
+
+    @pytest.mark.parametrize(
+        ("body", "data"),
+        [
+            (b'{"a": NaN, "b": 1e999, "c": "x\\u0000\\ud800"}', {"a": None, "b": None, "c": "x?"}),
+            (b"[" * 300 + b"]" * 300, "[" * 300 + "]" * 300),
+            (b"a\0b\xff", "ab\ufffd"),
+        ],
+    )
+    async def test_an_answer_that_could_not_be_passed_on(self, body: bytes, data: Any) -> None:
+        assert (await self.ask(Reply(body=body))).data == data
 
     async def test_mapping(self) -> None:
         reply = json_reply({"order": {"state": "sent", "items": [{"name": "lamp"}]}, "internal": "x"})

@@ -20,7 +20,7 @@ from offhook.runs.links import Links
 from offhook.runs.tables import NodeWebhookDelivery, Run
 from offhook.tools import ToolBench
 from offhook.tools.errors import CallFailed
-from offhook.tools.http_api import escaped
+from offhook.tools.http_api import address
 from offhook.workflows import service as workflows
 from offhook.workflows.graph import Node, parse_graph
 
@@ -147,7 +147,7 @@ class NodeWebhooks:
             answer = await self._root.get(ToolBench).send(
                 run.organization_id,
                 method,
-                escaped(str(node.data.get("endpoint_url")).strip(), {**run.initial_context, **run.gathered_context}),
+                address(str(node.data.get("endpoint_url")).strip(), {**run.initial_context, **run.gathered_context}),
                 credential_uuid=_text(node.data.get("credential_uuid")),
                 headers=headers,
                 content=content,

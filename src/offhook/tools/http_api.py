@@ -10,6 +10,7 @@ from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 from offhook.kit.egress import EgressAnswer, EgressClient, EgressError, check_header
+from offhook.kit.plain import plain, plain_text
 from offhook.kit.template import lookup, render, render_json
 from offhook.tools.definitions import HttpApiConfig, ParameterType
 from offhook.tools.errors import CallFailed
@@ -73,10 +74,9 @@ class _Values:
         self._note(template)
         return render(template, self.merged)
 
-    def escaped(self, template: str) -> str:
-        """The template with every variable percent-encoded, so that a value stays within its part of the address."""
+    def address(self, template: str) -> str:
         self._note(template)
-        return escaped(template, self.merged)
+        return address(template, self.merged)
 
     def value(self, template: Any) -> Any:
         """A JSON template with its variables filled; a text that is one variable becomes the value with its type."""
@@ -90,9 +90,20 @@ class _Values:
         self.used.update(slot[1].strip().partition(".")[0] for slot in _SLOT.finditer(template))
 
 
-def escaped(template: str, context: Mapping[str, Any]) -> str:
-    """An address template with every variable percent-encoded."""
-    return _SLOT.sub(lambda slot: quote(render(slot[0], context), safe=""), template)
+def address(template: str, context: Mapping[str, Any]) -> str:
+    """An address template with every variable percent-encoded, so that a value stays within its part of the address.
+
+    CallFailed when a value would lead up in the path, and for a variable in the place of the server: what a caller says
+    must not choose who is sent our secrets.
+    """
+    origin = re.match(r"[a-z]+://[^/?#]*", template, re.IGNORECASE)
+    if origin is None or "{{" in origin[0]:
+        raise CallFailed("An address begins with http:// or https:// and a host without variables.")
+    url = _SLOT.sub(lambda slot: quote(plain_text(render(slot[0], context)), safe=""), template)
+    path = url[origin.end() :].partition("?")[0].partition("#")[0]
+    if any(part in {".", ".."} for part in path.split("/")):
+        raise CallFailed("One of the values cannot stand in the address.")
+    return url
 
 
 def resolve_arguments(
@@ -128,15 +139,15 @@ def typed(name: str, kind: ParameterType, value: Any) -> Any:
     """The value as the type that was asked for; models and templates often give numbers as text."""
     try:
         if kind == "string":
-            return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            return plain_text(value) if isinstance(value, str) else json.dumps(plain(value), ensure_ascii=False)
         if kind == "number":
             return _number(value)
         if kind == "boolean":
             return _boolean(value)
         found = json.loads(value) if isinstance(value, str) else value
         if isinstance(found, dict if kind == "object" else list):
-            return found
-    except (ValueError, TypeError, RecursionError):
+            return plain(found)
+    except (ValueError, TypeError, OverflowError, RecursionError):
         pass
     raise CallFailed(f"The argument {name!r} must be of type {kind}.")
 
@@ -166,10 +177,7 @@ def build(
 ) -> HttpRequest:
     """The request of one call. Every variable is escaped for its position; raises CallFailed."""
     values = _Values(arguments, context)
-    url = values.escaped(config.url)
-    path = re.sub(r"^[a-z]+://[^/?#]*", "", url, flags=re.IGNORECASE).partition("?")[0]
-    if any(part in {".", ".."} for part in path.split("/")):
-        raise CallFailed("One of the values cannot stand in the address.")
+    url = values.address(config.url)
     headers = {name: values.text(value) for name, value in config.headers.items()}
     try:
         for name, value in headers.items():
@@ -188,6 +196,11 @@ def build(
         if query:
             base, hash_, fragment = url.partition("#")
             url = f"{base}{'&' if '?' in base else '?'}{urlencode(query)}{hash_}{fragment}"
+    try:
+        # the call's context is not checked as arguments are
+        body = plain(body)
+    except ValueError:
+        raise CallFailed("The body is nested too deeply.") from None
     return HttpRequest(config.method, url, headers, dict(secret_headers), body, query)
 
 
@@ -241,13 +254,13 @@ def _read(config: HttpApiConfig, answer: EgressAnswer) -> Any:
 
 
 def parsed(answer: EgressAnswer) -> Any:
-    """JSON if it is JSON, whatever its label, else text; None when there is nothing."""
+    """JSON if it is JSON that we can pass on, whatever its label, else text; None when there is nothing."""
     if not answer.content.strip():
         return None
     try:
-        return json.loads(answer.content)
+        return plain(json.loads(answer.content))
     except (ValueError, RecursionError):
-        return answer.text
+        return plain_text(answer.text)
 
 
 def _shortened(data: Any, limit: int) -> Any:

@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from importlib import import_module
 from typing import Any, Final
 
 from offhook.kit.egress import EgressClient, EgressError
+from offhook.kit.plain import plain, plain_text
 from offhook.tools.definitions import McpConfig
 from offhook.tools.errors import CallFailed
 
@@ -38,12 +39,13 @@ async def call(
     async with _connected(egress, config, headers, _timeout_s(config)) as client:
         result = await client.call_tool(name, dict(arguments))
     texts = [block.text for block in result.content if getattr(block, "type", "") == "text"]
-    text = "\n".join(texts)[:MAX_RESULT_CHARS]
+    text = plain_text("\n".join(texts)[:MAX_RESULT_CHARS])
     if result.is_error:
         raise CallFailed(text or "The tool failed without saying why.")
     structured = result.structured_content
     if structured is not None and len(str(structured)) <= MAX_RESULT_CHARS:
-        return structured
+        with suppress(ValueError):  # nested too deeply: the text says the same
+            return plain(structured)
     return text or {"ok": True}
 
 
@@ -81,7 +83,7 @@ def _reason(error: BaseException) -> str:
     """One sentence from an SDK's nested groups of exceptions."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    return (getattr(error, "message", None) or str(error) or type(error).__name__)[:300]
+    return plain_text(str(getattr(error, "message", None) or error or type(error).__name__)[:300])
 
 
 def _entry(tool: Any) -> dict[str, Any] | None:
@@ -89,4 +91,7 @@ def _entry(tool: Any) -> dict[str, Any] | None:
     schema = tool.input_schema
     if not isinstance(schema, dict) or len(str(schema)) > MAX_SCHEMA_CHARS or not tool.name:
         return None
-    return {"name": tool.name[:128], "description": (tool.description or "")[:2000], "parameters": schema}
+    try:
+        return plain({"name": tool.name[:128], "description": (tool.description or "")[:2000], "parameters": schema})  # type: ignore[no-any-return]
+    except ValueError:
+        return None

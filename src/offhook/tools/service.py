@@ -8,7 +8,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.crypto import Keyring
-from offhook.orgs import Caller, audit
+from offhook.orgs import Caller, audit, nothing_changed
 from offhook.tools import repository
 from offhook.tools.credentials import open_headers, read_data, seal
 from offhook.tools.definitions import McpDefinition, ToolDefinition, credential_of
@@ -89,6 +89,8 @@ async def set_archived(session: AsyncSession, caller: Caller, tool_uuid: str, *,
         await session.flush()
         action = "tool.archived" if is_archived else "tool.unarchived"
         await audit(session, caller, action, f"tool:{tool.tool_uuid}")
+    else:
+        nothing_changed(session)
     return tool
 
 

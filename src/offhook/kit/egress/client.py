@@ -19,7 +19,7 @@ from offhook.kit.egress.errors import (
     RedirectRefused,
     UrlInvalid,
 )
-from offhook.kit.egress.headers import checked_headers
+from offhook.kit.egress.headers import as_sent, checked_headers
 from offhook.kit.egress.policy import EgressPolicy, Target
 from offhook.kit.egress.transport import Guard, GuardedTransport, Resolver, SystemResolver
 
@@ -139,7 +139,7 @@ class EgressClient:
             sent["accept-encoding"] = "identity"
         return httpx2.AsyncClient(
             transport=GuardedTransport(self._guard, max_bytes),
-            headers=sent,
+            headers=as_sent(sent),
             timeout=timeout_s,
             trust_env=False,
             follow_redirects=False,
@@ -151,7 +151,7 @@ class EgressClient:
     def _request(self, method: str, url: str, headers: Mapping[str, str], content: bytes | None) -> httpx2.Request:
         target = self._guard.policy.read(url)
         sent = {"user-agent": _USER_AGENT, "accept": "*/*", **checked_headers(headers), "accept-encoding": "gzip"}
-        return httpx2.Request(method, target.url.copy_with(fragment=None), headers=sent, content=content)
+        return httpx2.Request(method, target.url.copy_with(fragment=None), headers=as_sent(sent), content=content)
 
     async def _follow(
         self,
@@ -203,7 +203,7 @@ class EgressClient:
         return httpx2.Request(
             method,
             target.url.copy_with(fragment=None),
-            headers=headers,
+            headers=as_sent(headers),
             content=request.content if keeps_body else None,
         )
 

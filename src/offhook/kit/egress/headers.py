@@ -4,11 +4,14 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+import httpx2
+
 from offhook.kit.egress.errors import HeaderInvalid
 
 MAX_VALUE: Final = 8192
 _NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}")
-_VALUE: Final = re.compile(r"[\x20-\x7e\x80-\uffff\t]*")
+# Sent as UTF-8, which no half of a surrogate pair has; control characters of either half of Latin-1 are none of text.
+_VALUE: Final = re.compile("[\\x20-\\x7e\\xa0-\\ud7ff\\ue000-\\U0010ffff\\t]*")
 _OURS: Final = {
     "accept-encoding",
     "connection",
@@ -38,3 +41,8 @@ def checked_headers(headers: Mapping[str, str]) -> dict[str, str]:
     for name, value in headers.items():
         check_header(name, value)
     return {name.lower(): value.strip() for name, value in headers.items()}
+
+
+def as_sent(headers: Mapping[str, str]) -> httpx2.Headers:
+    """The headers as bytes: values in UTF-8, where the library alone takes nothing but ASCII."""
+    return httpx2.Headers(headers, encoding="utf-8")

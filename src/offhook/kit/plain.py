@@ -1,0 +1,31 @@
+"""JSON of strangers (models, other servers) as values that can be stored, sent on and shown. Pure."""
+
+import math
+from collections.abc import Mapping
+from typing import Any, Final
+
+# What answers are written with follows no deeper than 250 levels; nobody means more than this.
+MAX_DEPTH: Final = 100
+
+
+def plain(value: Any, *, depth: int = 0) -> Any:
+    """A copy without NUL characters and lone surrogates, with None for NaN and infinities, and nothing but JSON.
+
+    Raises ValueError when it is nested deeper than 100 levels.
+    """
+    if depth > MAX_DEPTH:
+        raise ValueError("nested too deeply")
+    if isinstance(value, Mapping):
+        return {plain_text(str(key)): plain(item, depth=depth + 1) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item, depth=depth + 1) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, bool | int):
+        return value
+    return plain_text(str(value))
+
+
+def plain_text(text: str) -> str:
+    """The text as UTF-8 and PostgreSQL take it."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode()
