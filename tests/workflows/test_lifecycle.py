@@ -212,3 +212,18 @@ class TestDelete:
         workflow_id = await editor.create_published()
         await root.jobs.handlers["workflow.erase"]({"organization_id": org.id, "workflow_id": workflow_id})
         assert (await editor.fetch(workflow_id))["id"] == workflow_id
+
+
+async def test_what_changes_nothing_is_no_entry_in_the_audit_log(editor: Editor, root: Root) -> None:
+    workflow_id = await editor.create_published(simple())
+    async with root.db.transaction() as session:
+        before = (await session.scalars(text("SELECT action FROM audit_entries ORDER BY id"))).all()
+    for answer in (
+        await editor.put(f"/workflow/{workflow_id}/status", json={"status": "active"}),
+        await editor.put(f"/workflow/{workflow_id}/folder", json={"folder_id": None}),
+        await editor.put(f"/workflow/{workflow_id}", json={}),
+        await editor.publish(workflow_id),
+    ):
+        assert answer.status_code == 200
+    async with root.db.transaction() as session:
+        assert (await session.scalars(text("SELECT action FROM audit_entries ORDER BY id"))).all() == before

@@ -12,7 +12,7 @@ from typing import Any, Final
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.storage import Storage
-from offhook.orgs import Caller, audit
+from offhook.orgs import Caller, audit, nothing_changed
 from offhook.recordings import repository
 from offhook.recordings.errors import (
     RecordingExists,
@@ -146,6 +146,7 @@ async def rename(
         raise RecordingNotFound
     old = row.recording_id
     if recording_id == old:
+        nothing_changed(session)
         return row
     if await repository.known_ids(session, caller.organization_id, [recording_id]):
         raise RecordingIdTaken(f"The recording_id {recording_id!r} is in use.")

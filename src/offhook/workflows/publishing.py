@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.models import ModelConfigurations
 from offhook.models.errors import UnknownModel
-from offhook.orgs import Caller, audit
+from offhook.orgs import Caller, audit, nothing_changed
 from offhook.recordings import service as recordings
 from offhook.workflows import repository, service
 from offhook.workflows.errors import (
@@ -66,6 +66,7 @@ async def publish(
     if draft is None:
         if published is None:
             raise WorkflowNotPublished("There is no draft to publish.")
+        nothing_changed(session)
         return published, workflow.revision
     report = await _validate(session, tools, models, draft)
     if not report.is_valid:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from sqlalchemy.engine import Row
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.orgs import Caller, audit
+from offhook.orgs import Caller, audit, nothing_changed
 from offhook.workflows import folders, repository
 from offhook.workflows.definition import complete
 from offhook.workflows.errors import (
@@ -163,6 +163,7 @@ async def update(
     workflow = await get(session, caller.organization_id, workflow_id, lock="change")
     check_revision(workflow, expected_revision)
     if not changes.fields:
+        nothing_changed(session)
         return
     if changes.name is not None:
         workflow.name = changes.name
@@ -182,6 +183,7 @@ async def create_draft(
     check_revision(workflow, expected_revision)
     draft, published = await repository.latest_versions(session, caller.organization_id, workflow_id)
     if draft is not None and not changes.are_versioned:
+        nothing_changed(session)
         return draft, workflow.revision
     written = await _write_draft(session, workflow, draft, published, changes, created_by=caller.user_id)
     await repository.touch(session, workflow, datetime.now(UTC), revises=True)
@@ -198,6 +200,7 @@ async def restore(session: AsyncSession, caller: Caller, workflow_id: int, numbe
         raise VersionNotFound
     draft, published = await repository.latest_versions(session, caller.organization_id, workflow_id)
     if draft is not None and draft.id == source.id:
+        nothing_changed(session)
         return draft
     content = Changes(
         definition=source.definition,
@@ -216,6 +219,7 @@ async def set_status(session: AsyncSession, caller: Caller, workflow_id: int, st
     """``active`` or ``archived``; idempotent."""
     workflow = await get(session, caller.organization_id, workflow_id, lock="change")
     if workflow.status == status:
+        nothing_changed(session)
         return
     workflow.status = status
     await repository.touch(session, workflow, datetime.now(UTC))
@@ -229,6 +233,7 @@ async def move(session: AsyncSession, caller: Caller, workflow_id: int, folder_i
     if folder_id is not None:
         await folders.get(session, caller.organization_id, folder_id)
     if workflow.folder_id == folder_id:
+        nothing_changed(session)
         return
     workflow.folder_id = folder_id
     await repository.touch(session, workflow, datetime.now(UTC))
