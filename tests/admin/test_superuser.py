@@ -15,6 +15,7 @@ from offhook.root import Root
 from offhook.runs import service as runs
 from offhook.runs.tables import Run
 from offhook.usage import accounts
+from offhook.workflows.tables import Workflow
 from tests.fakes.clock import SetClock
 from tests.fixtures_orgs import OrgFixture
 from tests.runs.conftest import MakeWorkflow, make_workflow
@@ -116,6 +117,19 @@ class TestWorkflows:
         assert (await client.get("/superuser/workflows?status=archived", headers=boss)).json() == []
         both = await client.get("/superuser/workflows?status=active,archived", headers=boss)
         assert len(both.json()) == 2
+
+    async def test_a_deleted_one_is_gone_while_its_history_is_removed(
+        self, client: AsyncClient, root: Root, org: OrgFixture, two: Any, boss: Headers
+    ) -> None:
+        async with root.db.transaction() as session:
+            session.add(Workflow(organization_id=org.id, name="Gone", status="deleted"))
+        everything = await client.get("/superuser/workflows", headers=boss)
+        assert ([w["name"] for w in everything.json()], everything.headers["X-Total-Count"]) == (
+            ["Theirs", "Mine"],
+            "2",
+        )
+        found = (await client.get("/superuser/organizations", headers=boss)).json()
+        assert [item["workflow_count"] for item in found if item["id"] == org.id] == [1]
 
     @pytest.mark.parametrize(
         "query", ["organization_id=0", "organization_id=x", "status=asleep", "limit=0", "offset=-1"]

@@ -6,6 +6,7 @@ import pytest
 from httpx import AsyncClient
 
 from offhook.root import Root
+from offhook.usage import ledger
 from tests.fixtures_orgs import OrgFixture
 
 PATH = "/organizations/usage/prices"
@@ -82,3 +83,17 @@ async def test_where_credit_is_enforced_only_a_superuser_sets_prices(
     object.__setattr__(root.settings, "billing_enforced", True)  # settings are frozen once a process has begun
     denied = await client.put(PATH, json=OWN, headers=org.key_headers)
     assert (denied.status_code, denied.json()["code"]) == (403, "prices_locked")
+
+
+async def test_where_credit_is_enforced_for_one_organisation_alone(
+    client: AsyncClient, root: Root, org: OrgFixture, other_org: OrgFixture
+) -> None:
+    assert (await client.put(PATH, json=OWN, headers=org.key_headers)).status_code == 200
+    async with root.db.transaction() as session:
+        await ledger.set_terms(session, org.id, platform_cents_per_minute=None, included_minutes=None, is_enforced=True)
+    for denied in (
+        await client.put(PATH, json=OWN, headers=org.key_headers),
+        await client.delete(PATH, params=NAMED, headers=org.key_headers),
+    ):
+        assert (denied.status_code, denied.json()["code"]) == (403, "prices_locked")
+    assert (await client.put(PATH, json=OWN, headers=other_org.key_headers)).status_code == 200

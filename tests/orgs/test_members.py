@@ -164,6 +164,20 @@ class TestInvitations:
         }  # fmt: skip
         assert (await accept(client, token, password=PASSWORD))[1]["code"] == "invitation_refused"
 
+    async def test_a_link_of_a_removed_admin_opens_nothing(self, client: AsyncClient, org: OrgFixture) -> None:
+        by_admin = {"email": "sock@puppet.example", "role": "admin"}
+        answer = await client.post(MEMBERS, json=by_admin, headers=org.headers_for("admin"))
+        kept = await invite(client, org)
+        (admin,) = [
+            member["user_id"]
+            for member in (await client.get(MEMBERS, headers=org.owner_headers)).json()["members"]
+            if member["role"] == "admin"
+        ]
+        assert (await client.delete(f"{MEMBERS}/{admin}", headers=org.owner_headers)).status_code == 200
+        status, refused = await accept(client, answer.json()["token"], password=PASSWORD)
+        assert (status, refused["code"]) == (401, "invitation_refused")
+        assert (await accept(client, kept["token"], password=PASSWORD))[0] == 200
+
     async def test_revoked_replaced_expired_and_unknown(self, client: AsyncClient, root: Root, org: OrgFixture) -> None:
         revoked = await invite(client, org, "a@new.example")
         for _ in range(2):

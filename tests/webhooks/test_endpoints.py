@@ -1,5 +1,6 @@
 """Webhooks over HTTP: who may, what is refused, the secret shown once, the test button, catching up."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -77,6 +78,11 @@ class TestCreate:
         log = (await client.get("/organizations/audit-log", headers=org.owner_headers)).text
         assert hook["secret"] not in log
         assert "webhook.created" in log
+
+    async def test_so_many_and_no_more_at_once(self, client: AsyncClient, org: OrgFixture) -> None:
+        body = {"url": "https://shop.test/hooks"}
+        answers = await asyncio.gather(*(client.post(PATH, json=body, headers=org.key_headers) for _ in range(25)))
+        assert sorted(answer.status_code for answer in answers) == [200] * 20 + [409] * 5
 
     async def test_so_many_and_no_more(self, client: AsyncClient, org: OrgFixture) -> None:
         body = {"url": "https://shop.test/hook"}

@@ -7,6 +7,7 @@ from offhook.models.configuring import Configuring
 from offhook.models.endpoints import router
 from offhook.models.errors import UnknownModel
 from offhook.models.ports import ModelSource
+from offhook.models.prices import Charging, ChargingByInstallation
 from offhook.models.prices import router as prices_router
 from offhook.models.registry import ModelRegistry
 from offhook.models.service import ModelConfigurations
@@ -39,5 +40,6 @@ def register(root: Root) -> None:
     source = OrganizationModels(registry, configurations, root.db)
     root.provide(ModelSource, source)  # type: ignore[type-abstract]  # found by its port
     root.on_stop.append(registry.close)
+    root.provide(Charging, ChargingByInstallation())  # type: ignore[type-abstract]  # found by its port
     root.api.include_router(router)
     root.api.include_router(prices_router)

@@ -7,7 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.orgs.caller import ADMINS, Caller
 from offhook.orgs.errors import LastOwner, MemberNotFound, OwnerOnly
-from offhook.orgs.tables import Member, Organization, User, UserSession
+from offhook.orgs.tables import Invitation, Member, Organization, User, UserSession
 
 OWNER: Final = "owner"
 
@@ -68,7 +68,7 @@ async def change_role(session: AsyncSession, caller: Caller, user_id: int, role:
 
 
 async def remove(session: AsyncSession, caller: Caller, user_id: int) -> Row[User, Member]:
-    """Take a member out, or leave: what he is signed in with ends at once, what he made stays.
+    """Take a member out, or leave: what he is signed in with and his open invitations end at once, what he made stays.
 
     Anyone may leave; others are removed by an admin, owners by an owner.
     """
@@ -86,6 +86,13 @@ async def remove(session: AsyncSession, caller: Caller, user_id: int) -> Row[Use
         update(UserSession)
         .where(UserSession.organization_id == caller.organization_id, UserSession.user_id == user_id)
         .where(UserSession.revoked_at.is_(None))
+        .values(revoked_at=func.now())
+    )
+    # a link that he kept for himself would let him in again
+    await session.execute(
+        update(Invitation)
+        .where(Invitation.organization_id == caller.organization_id, Invitation.invited_by == user_id)
+        .where(Invitation.accepted_at.is_(None), Invitation.revoked_at.is_(None))
         .values(revoked_at=func.now())
     )
     return found

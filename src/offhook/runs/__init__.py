@@ -4,6 +4,7 @@ from collections.abc import Collection
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.models.prices import Charging
 from offhook.root import Root
 from offhook.runs import artifact_endpoints, endpoints, repository, usage_endpoints
 from offhook.runs.erasing import RunEraser, refuse_while_live
@@ -15,6 +16,7 @@ from offhook.runs.sweeper import Sweeper
 from offhook.runs.tables import Run
 from offhook.runs.tools import ToolRegistry
 from offhook.runs.writer import EventWriter
+from offhook.usage import service as usage
 from offhook.workflows.hooks import WorkflowHooks
 from offhook.workflows.ports import RunCounter, ToolCatalogue
 
@@ -38,6 +40,13 @@ class _RunCounts:
         return await repository.counts(session, organization_id, workflow_ids)
 
 
+class _Charging:
+    """Implements ``models.prices.Charging`` by the organisations' own terms."""
+
+    async def is_enforced(self, session: AsyncSession, organization_id: int) -> bool:
+        return await usage.is_enforced(session, organization_id)
+
+
 def register(root: Root) -> None:
     """Add the routes, the sweeper job and the services of live calls to the process."""
     writer, streams, tools = EventWriter(root.db), RunStreams(root.db), ToolRegistry(root)
@@ -57,6 +66,7 @@ def register(root: Root) -> None:
     root.provide(LiveRuns, live)
     root.provide(Sweeper, sweeper)
     root.provide(RunCounter, _RunCounts())  # type: ignore[type-abstract]  # found by its port
+    root.provide(Charging, _Charging())  # type: ignore[type-abstract]  # found by its port
     root.provide(ToolCatalogue, tools)  # type: ignore[type-abstract]  # found by its port
     hooks = root.get(WorkflowHooks)
     hooks.before_delete(refuse_while_live)

@@ -76,10 +76,14 @@ async def standing(session: AsyncSession, organization_id: int, *, now: datetime
     return Standing(terms, balance, left, round(left + bought, 2), not price)
 
 
+async def is_enforced(session: AsyncSession, organization_id: int) -> bool:
+    """Whether an empty balance refuses new calls of this organisation."""
+    return terms_of(session, await repository.account(session, organization_id)).is_enforced
+
+
 async def may_start(session: AsyncSession, organization_id: int) -> bool:
     """Whether a new call may begin: always, unless credit is enforced and used up."""
-    account = await repository.account(session, organization_id)
-    if not terms_of(session, account).is_enforced:
+    if not await is_enforced(session, organization_id):
         return True
     return (await standing(session, organization_id)).may_start
 

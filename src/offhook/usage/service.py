@@ -4,7 +4,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.usage import repository
 from offhook.usage.facts import Charge, ModelUse, RunFacts, counters
-from offhook.usage.ledger import Standing, add_credit, may_start, require_credit, standing
+from offhook.usage.ledger import Standing, add_credit, is_enforced, may_start, require_credit, standing
 from offhook.usage.recording import record_run
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "add_credit",
     "campaign_spend_cents",
     "counters",
+    "is_enforced",
     "may_start",
     "record_run",
     "require_credit",

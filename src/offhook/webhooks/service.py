@@ -115,6 +115,8 @@ def _associated(organization_id: int) -> bytes:
 
 async def create(session: AsyncSession, keyring: Keyring, caller: Caller, values: dict[str, Any]) -> NewEndpoint:
     """``values``: url, events, description, already checked. :class:`TooManyWebhooks` (409)."""
+    # counted one after the other, or many who add at once would all be below the limit
+    await repository.lock_order(session, caller.organization_id)
     if len(await repository.endpoints(session, caller.organization_id)) >= MAX_ENDPOINTS:
         raise TooManyWebhooks
     secret = new_secret()

@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.workflows.repository import DELETED
 from offhook.workflows.tables import Workflow
 
 
@@ -12,7 +13,7 @@ async def listing(
     session: AsyncSession, organization_id: int | None, statuses: Collection[str], *, limit: int | None, offset: int
 ) -> tuple[Sequence[Workflow], int]:
     """Newest first, of one organisation or of all; and how many there are in all."""
-    conditions = []
+    conditions = [Workflow.status != DELETED]
     if organization_id is not None:
         conditions.append(Workflow.organization_id == organization_id)
     if statuses:
@@ -28,7 +29,7 @@ async def counts(session: AsyncSession, organization_ids: Collection[int]) -> di
     """How many workflows each of these organisations has; those without any are left out."""
     rows = await session.execute(
         select(Workflow.organization_id, func.count())
-        .where(Workflow.organization_id.in_(organization_ids))
+        .where(Workflow.organization_id.in_(organization_ids), Workflow.status != DELETED)
         .group_by(Workflow.organization_id)
     )
     return {row[0]: row[1] for row in rows}

@@ -2,7 +2,18 @@
 
 from offhook.models.prices.calculation import CostLine, PriceList, Unpriced
 from offhook.models.prices.endpoints import router
+from offhook.models.prices.ports import Charging, ChargingByInstallation
 from offhook.models.prices.service import price_list
 from offhook.models.prices.table import Price, price_table
 
-__all__ = ["CostLine", "Price", "PriceList", "Unpriced", "price_list", "price_table", "router"]
+__all__ = [
+    "Charging",
+    "ChargingByInstallation",
+    "CostLine",
+    "Price",
+    "PriceList",
+    "Unpriced",
+    "price_list",
+    "price_table",
+    "router",
+]

@@ -2,10 +2,11 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query
 
 from offhook.kit.db import Session
 from offhook.models.prices import service
+from offhook.models.prices.ports import Charging
 from offhook.models.prices.schemas import (
     Day,
     Kind,
@@ -17,6 +18,9 @@ from offhook.models.prices.schemas import (
     Provider,
 )
 from offhook.orgs import CurrentOrg, RequireAdmin
+from offhook.root import use
+
+ChargingOf = Annotated[Charging, Depends(use(Charging))]
 
 router = APIRouter(prefix="/organizations/usage/prices", tags=["usage"])
 
@@ -27,21 +31,20 @@ async def list_prices(org: CurrentOrg, session: Session) -> PriceListResponse:
 
 
 @router.put("", response_model=PriceItem, operation_id="set_own_price")
-async def set_price(body: OwnPriceRequest, org: RequireAdmin, session: Session) -> PriceItem:
+async def set_price(body: OwnPriceRequest, org: RequireAdmin, session: Session, charging: ChargingOf) -> PriceItem:
     """Sets the organisation's own price from a day on; where credit is enforced, only a superuser may."""
-    return await service.put(session, org, org.organization_id, body)
+    return await service.put(session, charging, org, body)
 
 
 @router.delete("", response_model=PriceRemoved, operation_id="remove_own_price")
 async def remove_price(
     org: RequireAdmin,
     session: Session,
+    charging: ChargingOf,
     kind: Annotated[Kind, Query()],
     provider: Annotated[Provider, Query()],
     valid_from: Annotated[Day, Query()],
     model: Annotated[Model, Query()] = "*",
 ) -> PriceRemoved:
-    await service.remove(
-        session, org, org.organization_id, kind=kind, provider=provider, model=model, valid_from=valid_from
-    )
+    await service.remove(session, charging, org, kind=kind, provider=provider, model=model, valid_from=valid_from)
     return PriceRemoved()

@@ -8,10 +8,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.errors import Forbidden, NotFound
 from offhook.models.prices import repository
 from offhook.models.prices.calculation import PriceList
+from offhook.models.prices.ports import Charging
 from offhook.models.prices.schemas import OwnPriceRequest, PriceItem
 from offhook.models.prices.table import Price, price_table
 from offhook.orgs import Caller, audit
-from offhook.root import settings_of
 
 
 class OwnPriceNotFound(NotFound):
@@ -21,7 +21,7 @@ class OwnPriceNotFound(NotFound):
 
 
 class PricesLocked(Forbidden):
-    """This installation charges by its prices: only a superuser changes them."""
+    """Your calls are charged by these prices: only a superuser changes them."""
 
     code = "prices_locked"
 
@@ -36,11 +36,11 @@ async def shown(session: AsyncSession, organization_id: int) -> list[PriceItem]:
     return [_item(price, is_own=True) for price in own] + [_item(price, is_own=False) for price in price_table()]
 
 
-async def put(session: AsyncSession, caller: Caller, organization_id: int, asked: OwnPriceRequest) -> PriceItem:
+async def put(session: AsyncSession, charging: Charging, caller: Caller, asked: OwnPriceRequest) -> PriceItem:
     """Set a price from its day on; runs that are over keep what they cost. PricesLocked (403)."""
-    _may_change(session, caller)
+    await _check_allowed(session, charging, caller)
     values = {name: getattr(asked, name) for name in ("kind", "provider", "model", "valid_from", "step")}
-    await repository.put(session, organization_id, {**values, "dollars": asked.dollars()})
+    await repository.put(session, caller.organization_id, {**values, "dollars": asked.dollars()})
     await audit(
         session, caller, "price.set", _target(asked.kind, asked.provider, asked.model), asked.model_dump(mode="json")
     )
@@ -51,8 +51,8 @@ async def put(session: AsyncSession, caller: Caller, organization_id: int, asked
 
 async def remove(
     session: AsyncSession,
+    charging: Charging,
     caller: Caller,
-    organization_id: int,
     *,
     kind: str,
     provider: str,
@@ -60,16 +60,18 @@ async def remove(
     valid_from: date,
 ) -> None:
     """OwnPriceNotFound (404), PricesLocked (403)."""
-    _may_change(session, caller)
-    if not await repository.remove(session, organization_id, kind, provider, model, valid_from):
+    await _check_allowed(session, charging, caller)
+    if not await repository.remove(session, caller.organization_id, kind, provider, model, valid_from):
         raise OwnPriceNotFound
     data = {"valid_from": valid_from.isoformat()}
     await audit(session, caller, "price.removed", _target(kind, provider, model), data)
 
 
-def _may_change(session: AsyncSession, caller: Caller) -> None:
+async def _check_allowed(session: AsyncSession, charging: Charging, caller: Caller) -> None:
     # Where calls are charged, prices are money: nobody sets what they pay themselves.
-    if settings_of(session).billing_enforced and (not caller.is_superuser or caller.impersonator_id is not None):
+    if caller.is_superuser and caller.impersonator_id is None:
+        return
+    if await charging.is_enforced(session, caller.organization_id):
         raise PricesLocked
 
 
