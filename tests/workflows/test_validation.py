@@ -21,6 +21,10 @@ TOOLS = {
     "desk": ToolFacts("desk", timeout_s=30, is_transfer=True),
     "desk2": ToolFacts("desk2", timeout_s=30, is_transfer=True, has_fallback=True),
     "hang_up": ToolFacts("hang_up", ends_call=True),
+    "old": ToolFacts("Finish", timeout_s=5, ends_call=True, is_archived=True),
+    "server": ToolFacts("Shop", timeout_s=5, functions={"find": "shop_find", "weather": "weather_"}),
+    "twin": ToolFacts("Twin", timeout_s=5, functions={"a-b": "twin_a_b", "a_b": "twin_a_b"}),
+    "silent": ToolFacts("Silent", timeout_s=5, functions={}),
 }
 
 
@@ -204,6 +208,21 @@ ERRORS: list[tuple[str, dict[str, Any], Found]] = [
         chain(tool_uuids=["begin"]),
         ("node", "a", "data.tool_uuids", "tool_name_duplicate"),
     ),
+    (
+        "function of an MCP server named like a tool",
+        chain(tool_uuids=["weather", "server"]),
+        ("node", "a", "data.tool_uuids", "tool_name_duplicate"),
+    ),
+    (
+        "function of an MCP server named like an edge",
+        chain(tool_uuids=["server"], more=[edge("a", "e", "Shop find")]),
+        ("node", "a", "data.tool_uuids", "tool_name_duplicate"),
+    ),
+    (
+        "two functions of an MCP server that models cannot tell apart",
+        chain(tool_uuids=["twin"]),
+        ("node", "a", "data.tool_uuids", "tool_name_duplicate"),
+    ),
 ]
 
 
@@ -254,6 +273,23 @@ WARNINGS: list[tuple[str, dict[str, Any], Found]] = [
         chain(tool_uuids=["slow"]),
         ("node", "a", "data.tool_uuids", "tool_without_timeout"),
     ),
+    ("a tool that is not there", chain(tool_uuids=["gone"]), ("node", "a", "data.tool_uuids", "tool_unknown")),
+    ("an archived tool", chain(tool_uuids=["old"]), ("node", "a", "data.tool_uuids", "tool_archived")),
+    (
+        "an archived tool is no way out",
+        definition(start(), agent(tool_uuids=["old"]), edges=[edge("s", "a")]),
+        ("node", "a", None, "node_without_end"),
+    ),
+    (
+        "an MCP server without a catalogue",
+        chain(tool_uuids=["silent"]),
+        ("node", "a", "data.tool_uuids", "tool_without_functions"),
+    ),
+    (
+        "a filter that leaves nothing",
+        chain(tool_uuids=["server"], mcp_tool_filters={"server": ["gone"]}),
+        ("node", "a", "data.tool_uuids", "tool_without_functions"),
+    ),
 ]
 
 
@@ -299,7 +335,11 @@ CLEAN: list[tuple[str, dict[str, Any]]] = [
     ),
     ("a call that a tool ends", definition(start(), agent(tool_uuids=["hang_up"]), edges=[edge("s", "a")])),
     ("a transfer with a fallback", definition(start(), agent(tool_uuids=["desk2"]), edges=[edge("s", "a")])),
-    ("a tool with a timeout", chain(tool_uuids=["weather", "gone"])),
+    ("a tool with a timeout", chain(tool_uuids=["weather"])),
+    ("an MCP server", chain(tool_uuids=["server"])),
+    ("a filter parts namesakes", chain(tool_uuids=["weather", "server"], mcp_tool_filters={"server": ["find"]})),
+    ("a filter parts twins", chain(tool_uuids=["twin"], mcp_tool_filters={"twin": ["a-b"]})),
+    ("a filter that is none", chain(tool_uuids=["server"], mcp_tool_filters="all")),
     ("a key of its own", simple(house="kept")),
     ("the old form of the fetch switch", simple(pre_call_fetch_enabled=True)),
 ]

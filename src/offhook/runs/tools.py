@@ -100,15 +100,15 @@ class ToolRegistry:
         return CalculatorTool(text)
 
     def _functions(self, organization_id: int, prefix: str, definition: McpDefinition) -> dict[str, Tool]:
-        config, found = definition.config, dict[str, Tool]()
+        config, found, names = definition.config, dict[str, Tool](), _functions(prefix, definition)
         for entry in config.discovered_tools:
             name = str(entry.get("name") or "")
-            if not name or (config.tools_filter and name not in config.tools_filter):
+            if name not in names:
                 continue
             parameters = entry.get("parameters")
             found[name] = McpFunction(
                 organization_id,
-                ToolText(function_name(f"{prefix}_{name}"), str(entry.get("description") or "")),
+                ToolText(names[name], str(entry.get("description") or "")),
                 config,
                 name,
                 parameters if isinstance(parameters, dict) else {"type": "object", "properties": {}},
@@ -124,15 +124,25 @@ class ToolRegistry:
             for uuid, tool in _BUILT_IN.items()
             if uuid in tool_uuids
         }
-        for row in await tools.active_tools(session, organization_id, tool_uuids):
+        for row in await tools.named_tools(session, organization_id, tool_uuids):
             definition = read_definition(row.definition)
             found[str(row.tool_uuid)] = ToolFacts(
                 row.name,
                 timeout_s=_timeout_s(definition),
                 is_transfer=isinstance(definition, TransferCallDefinition),
                 ends_call=isinstance(definition, EndCallDefinition),
+                is_archived=row.status == tools.ARCHIVED,
+                functions=_functions(row.name, definition) if isinstance(definition, McpDefinition) else None,
             )
         return found
+
+
+def _functions(tool: str, definition: McpDefinition) -> dict[str, str]:
+    """What models call the functions of an MCP tool, by the names that its server has for them."""
+    config = definition.config
+    names = (str(entry.get("name") or "") for entry in config.discovered_tools)
+    wanted = (name for name in names if name and (not config.tools_filter or name in config.tools_filter))
+    return {name: function_name(f"{function_name(tool)}_{name}") for name in wanted}
 
 
 def _timeout_s(definition: ToolDefinition) -> float:

@@ -51,15 +51,16 @@ async def tools(
 
 async def active_tools(session: AsyncSession, organization_id: int, tool_uuids: Collection[str]) -> Sequence[Tool]:
     """Those of the ids that are active tools of the organisation."""
+    return [tool for tool in await named_tools(session, organization_id, tool_uuids) if tool.status == "active"]
+
+
+async def named_tools(session: AsyncSession, organization_id: int, tool_uuids: Collection[str]) -> Sequence[Tool]:
+    """Those of the ids that are tools of the organisation, whatever their status."""
     wanted = [found for text in tool_uuids if (found := as_uuid(text)) is not None]
     if not wanted:
         return []
     return (
-        await session.scalars(
-            select(Tool).where(
-                Tool.organization_id == organization_id, Tool.tool_uuid.in_(wanted), Tool.status == "active"
-            )
-        )
+        await session.scalars(select(Tool).where(Tool.organization_id == organization_id, Tool.tool_uuid.in_(wanted)))
     ).all()
 
 

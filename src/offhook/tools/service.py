@@ -119,6 +119,11 @@ async def active_tools(session: AsyncSession, organization_id: int, tool_uuids: 
     return await repository.active_tools(session, organization_id, tool_uuids)
 
 
+async def named_tools(session: AsyncSession, organization_id: int, tool_uuids: Collection[str]) -> Sequence[Tool]:
+    """Those of the ids that are tools of the organisation, archived ones too."""
+    return await repository.named_tools(session, organization_id, tool_uuids)
+
+
 async def _check_credential(session: AsyncSession, organization_id: int, definition: ToolDefinition) -> None:
     wanted = credential_of(definition)
     if wanted is not None and await repository.credential(session, organization_id, wanted) is None:

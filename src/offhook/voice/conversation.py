@@ -261,10 +261,13 @@ class Conversation:
     def _node_tools(self) -> Sequence[Tool]:
         uuids = self.node.data.get("tool_uuids")
         filters = self.node.data.get("mcp_tool_filters")
-        return self._toolbox.for_node(
+        offered = self._toolbox.for_node(
             [str(item) for item in uuids] if isinstance(uuids, list) else [],
             filters if isinstance(filters, Mapping) else None,
         )
+        # an MCP server's catalogue may grow after validation, and vendors refuse two functions of one name
+        taken = {edge.tool_name for edge in self.edges()}
+        return [tool for tool in offered if tool.spec.name not in taken]
 
     # -- edges and tools ------------------------------------------------------------------------------------------
 

@@ -28,7 +28,7 @@ def validate(
 ) -> Report:
     """Check a definition in full. Never raises, whatever the definition is.
 
-    ``tools``: facts by tool id, unknown ids left out. ``template_variables``: names that the workflow itself sets.
+    ``tools``: facts by tool id, unknown ids left out; None when nobody looked. ``template_variables``: names that the workflow itself sets.
     """
     facts = tools or {}
     graph = parse_graph(definition)
@@ -37,7 +37,7 @@ def validate(
         warnings=(
             *flow_warnings(graph, facts),
             *variable_warnings(graph, template_variables),
-            *tool_warnings(graph, facts),
+            *(tool_warnings(graph, tools) if tools is not None else ()),
         ),
     )
 

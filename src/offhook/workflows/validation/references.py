@@ -2,10 +2,10 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
-from offhook.workflows.graph import Graph, parse_graph
+from offhook.workflows.graph import Graph, Node, parse_graph
 from offhook.workflows.template import variables
 from offhook.workflows.tool_facts import ToolFacts
 from offhook.workflows.validation.issues import Issue
@@ -62,13 +62,23 @@ def check_tools(graph: Graph, tools: Mapping[str, ToolFacts]) -> Iterator[Issue]
     for node in graph.nodes.values():
         taken = {edge.tool_name for edge in graph.outgoing(node.id)}
         for uuid in dict.fromkeys(node.tool_uuids):
-            if uuid not in tools:
-                continue
-            name = custom_tool_name(tools[uuid].name)
-            if name in taken:
-                message = f"The tool name “{name}” is already used at this node by an edge or another tool"
-                yield Issue("node", node.id, "data.tool_uuids", "tool_name_duplicate", message)
-            taken.add(name)
+            for name in _function_names(node, uuid, tools.get(uuid)):
+                if name in taken:
+                    message = f"The tool name “{name}” is already used at this node by an edge or another tool"
+                    yield Issue("node", node.id, "data.tool_uuids", "tool_name_duplicate", message)
+                taken.add(name)
+
+
+def _function_names(node: Node, uuid: str, facts: ToolFacts | None) -> Sequence[str]:
+    """What the model is offered of a tool at this node."""
+    if facts is None or facts.is_archived:
+        return []
+    return [custom_tool_name(facts.name)] if facts.functions is None else facts.offered(_mcp_filter(node, uuid))
+
+
+def _mcp_filter(node: Node, uuid: str) -> object:
+    filters = node.data.get("mcp_tool_filters")
+    return filters.get(uuid) if isinstance(filters, Mapping) else None
 
 
 def tool_warnings(graph: Graph, tools: Mapping[str, ToolFacts]) -> Iterator[Issue]:
@@ -76,7 +86,16 @@ def tool_warnings(graph: Graph, tools: Mapping[str, ToolFacts]) -> Iterator[Issu
         for uuid in dict.fromkeys(node.tool_uuids):
             facts = tools.get(uuid)
             if facts is None:
+                message = f"There is no tool {uuid!r}: “{node.name}” does without it"
+                yield Issue("node", node.id, "data.tool_uuids", "tool_unknown", message)
                 continue
+            if facts.is_archived:
+                message = f"The tool “{facts.name}” is archived: “{node.name}” does without it"
+                yield Issue("node", node.id, "data.tool_uuids", "tool_archived", message)
+                continue
+            if facts.functions is not None and not facts.offered(_mcp_filter(node, uuid)):
+                message = f"The tool “{facts.name}” offers no function here: read its server's catalogue, or its filter"
+                yield Issue("node", node.id, "data.tool_uuids", "tool_without_functions", message)
             if facts.is_transfer and not facts.has_fallback and not graph.outgoing(node.id):
                 message = f"When the transfer “{facts.name}” fails, “{node.name}” has no way to go on"
                 yield Issue("node", node.id, "data.tool_uuids", "transfer_without_fallback", message)
