@@ -38,7 +38,9 @@ def flow_warnings(graph: Graph, tools: Mapping[str, ToolFacts]) -> Iterator[Issu
 
 def _ends(node: Node, tools: Mapping[str, ToolFacts]) -> bool:
     return node.kind == "endCall" or any(
-        facts.ends_call or facts.is_transfer for uuid in node.tool_uuids if (facts := tools.get(uuid)) and not facts.is_archived
+        facts.ends_call or facts.is_transfer
+        for uuid in node.tool_uuids
+        if (facts := tools.get(uuid)) and not facts.is_archived
     )
 
 
