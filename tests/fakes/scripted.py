@@ -60,6 +60,8 @@ class ScriptedLlm:
     extracts: str = "{}"
     provider: str = "scripted"
     requests: list[LlmRequest] = field(default_factory=list)
+    extractions: list[LlmRequest] = field(default_factory=list)
+    extracting_fails: ModelError | None = None
     _next: int = 0
     _calls: int = 0
 
@@ -69,6 +71,9 @@ class ScriptedLlm:
 
     async def stream(self, request: LlmRequest) -> AsyncIterator[LlmEvent]:
         if request.response_schema is not None:
+            self.extractions.append(request)
+            if self.extracting_fails is not None:
+                raise self.extracting_fails
             yield TextDelta(self.extracts)
             return
         self.requests.append(request)

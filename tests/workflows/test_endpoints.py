@@ -186,16 +186,25 @@ class TestFetch:
         assert (await editor.get("/workflow/fetch", params={"limit": 0})).status_code == 422
 
     async def test_secrets_are_masked_and_a_mask_keeps_the_secret(self, editor: Editor) -> None:
-        raw = definition(start(), node("q", "qa", qa_api_key="sk-1234567890"))
+        raw = definition(start(), node("q", "tuner", tuner_api_key="sk-1234567890"))
         created = await editor.create(raw)
-        shown = created["workflow_definition"]["nodes"][1]["data"]["qa_api_key"]
+        shown = created["workflow_definition"]["nodes"][1]["data"]["tuner_api_key"]
         assert shown == "*********7890"
         renamed = {**created["workflow_definition"], "note": "changed"}
         await editor.put(f"/workflow/{created['id']}", json={"workflow_definition": renamed})
         fetched = await editor.fetch(created["id"])
-        assert fetched["workflow_definition"]["nodes"][1]["data"]["qa_api_key"] == shown
+        assert fetched["workflow_definition"]["nodes"][1]["data"]["tuner_api_key"] == shown
         versions = await editor.get(f"/workflow/{created['id']}/versions")
         assert "sk-1234" not in versions.text
+
+    async def test_a_key_for_qa_is_refused(self, editor: Editor) -> None:
+        raw = definition(start(), node("q", "qa", qa_api_key="sk-1234567890"))
+        body = {"name": "Desk", "workflow_definition": raw}
+        refused = await editor.post("/workflow/create/definition", json=body)
+        assert refused.status_code == 422
+        assert "model configuration" in refused.text
+        assert "sk-1234" not in str([item["msg"] for item in refused.json()["detail"]])
+        await editor.create(definition(start(), node("q", "qa", qa_api_key="")))
 
 
 class TestUpdate:

@@ -70,8 +70,8 @@ class TestDuplicate:
         assert await editor.versions(workflow_id) == [(2, "draft"), (1, "published")]
 
     async def test_triggers_get_new_addresses_and_secrets_are_kept(self, editor: Editor, root: Root) -> None:
-        qa = node("q", "qa", qa_enabled=True, qa_api_key="sk-1234567890abcdef")
-        triggered = {**simple(), "nodes": [*simple()["nodes"], trigger("desk"), qa]}
+        exporter = node("q", "tuner", tuner_api_key="sk-1234567890abcdef")
+        triggered = {**simple(), "nodes": [*simple()["nodes"], trigger("desk"), exporter]}
         workflow_id = await editor.create_published(triggered)
         copy = (await editor.post(f"/workflow/{workflow_id}/duplicate")).json()
         path = copy["definition"]["nodes"][3]["data"]["trigger_path"]
@@ -83,7 +83,7 @@ class TestDuplicate:
                 select(WorkflowVersion.definition).where(WorkflowVersion.workflow_id == copy["id"])
             )
         assert stored is not None
-        assert stored["nodes"][4]["data"]["qa_api_key"] == "sk-1234567890abcdef"
+        assert stored["nodes"][4]["data"]["tuner_api_key"] == "sk-1234567890abcdef"
 
     async def test_a_name_that_is_full(self, editor: Editor) -> None:
         workflow_id = (await editor.create(name="x" * 200))["id"]

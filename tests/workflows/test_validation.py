@@ -116,9 +116,9 @@ ERRORS: list[tuple[str, dict[str, Any], Found]] = [
         ("node", "q", "data.qa_sample_rate", "field_invalid"),
     ),
     (
-        "integration without key",
-        definition(start(), node("p", "paygent", paygent_agent_id="1", paygent_customer_id="2")),
-        ("node", "p", "data.paygent_api_key", "field_required"),
+        "two of a service that is not here",
+        definition(start(), node("p", "paygent"), node("p2", "paygent")),
+        ("workflow", None, "nodes", "too_many_nodes"),
     ),
     ("edge into nothing", definition(start(), edges=[edge("s", "x")]), ("edge", "s-x", "target", "edge_dangling")),
     ("edge out of nothing", definition(start(), edges=[edge("x", "s")]), ("edge", "x-s", "source", "edge_dangling")),
@@ -273,6 +273,10 @@ WARNINGS: list[tuple[str, dict[str, Any], Found]] = [
         chain(tool_uuids=["slow"]),
         ("node", "a", "data.tool_uuids", "tool_without_timeout"),
     ),
+    *(
+        (f"{kind} of another platform", chain(node("p", kind, house=1)), ("node", "p", "type", "node_without_effect"))
+        for kind in ("tuner", "noveum", "paygent")
+    ),
     ("a tool that is not there", chain(tool_uuids=["gone"]), ("node", "a", "data.tool_uuids", "tool_unknown")),
     ("an archived tool", chain(tool_uuids=["old"]), ("node", "a", "data.tool_uuids", "tool_archived")),
     (
@@ -326,7 +330,6 @@ CLEAN: list[tuple[str, dict[str, Any]]] = [
     ("a key instead of a condition", with_edge(digits="1", condition="")),
     ("a key beside a condition", with_edge(digits="1")),
     ("labels in another script", chain(more=[edge("a", "e", "да"), edge("a", "e", "но")])),
-    ("an exporter that is switched off", chain(node("p", "paygent", paygent_enabled=False))),
     ("a variable with a default", chain(prompt="Ask {{ who | them }} at {{ current_time_Europe/Oslo }}")),
     ("a variable of every run", chain(prompt="They called from {{ caller_number }}")),
     (

@@ -6,11 +6,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.models.prices import Charging
 from offhook.root import Root
-from offhook.runs import artifact_endpoints, endpoints, repository, usage_endpoints
+from offhook.runs import artifact_endpoints, endpoints, node_webhooks, repository, reviews, usage_endpoints
 from offhook.runs.erasing import RunEraser, refuse_while_live
 from offhook.runs.events import RunFinished, RunStarted
 from offhook.runs.live import LiveCall, LiveRuns
-from offhook.runs.node_webhooks import JOB, NodeWebhooks
+from offhook.runs.node_webhooks import NodeWebhooks
+from offhook.runs.reviews import Reviews
 from offhook.runs.streams import RunStreams
 from offhook.runs.sweeper import Sweeper
 from offhook.runs.tables import Run
@@ -71,7 +72,8 @@ def register(root: Root) -> None:
     hooks = root.get(WorkflowHooks)
     hooks.before_delete(refuse_while_live)
     hooks.on_delete(RunEraser(root.db, root.storage).erase_some)
-    root.jobs.add(JOB, NodeWebhooks(root).deliver)
+    root.jobs.add(node_webhooks.JOB, NodeWebhooks(root).deliver)
+    root.jobs.add(reviews.JOB, Reviews(root).review)
     root.jobs.add("run.sweep", sweeper.handle, every_s=root.settings.sweep_interval_s)
 
     async def sweep_once() -> None:

@@ -12,7 +12,7 @@ from offhook.kit.ids import Id, LongId
 from offhook.kit.pagination import PageParams
 from offhook.orgs import CurrentOrg, RequireMember
 from offhook.root import database_of
-from offhook.runs import event_store, listing, media_tokens, repository, service, usage_list
+from offhook.runs import event_store, listing, media_tokens, repository, reviews, service, usage_list
 from offhook.runs.errors import UnknownMode
 from offhook.runs.limits import TEXT_CHAT
 from offhook.runs.links import BROWSER, Links, links_of
@@ -156,4 +156,5 @@ async def get_workflow_run(
         "progress": progress(events),
         "cost_lines": await repository.cost_lines(session, org.organization_id, run_id),
         "unpriced": run.usage.get("unpriced", []),
+        "annotations": await reviews.annotations(session, org.organization_id, run_id),
     }

@@ -8,7 +8,7 @@ from typing import Any, Final
 from sqlalchemy import case, func, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.runs import costs, event_store, news, node_webhooks, service
+from offhook.runs import after_call, costs, event_store, news, service
 from offhook.runs.states import COMPLETED, FAILED, LIVE
 from offhook.runs.tables import Run
 from offhook.voice.ports import CallResult
@@ -66,5 +66,5 @@ async def store(session: AsyncSession, organization_id: int, run_id: int, ending
             await service.put_on_do_not_call_list(session, run)
         await costs.store(session, run)
         await news.tell_finished(session, run)
-        await node_webhooks.schedule(session, run)
+        await after_call.schedule(session, run)
     return run

@@ -14,7 +14,7 @@ from offhook import jobs
 from offhook.kit.crypto import Keyring
 from offhook.kit.template import render_json
 from offhook.root import Root
-from offhook.runs import event_store
+from offhook.runs import event_store, reviews
 from offhook.runs.event_store import NewEvent
 from offhook.runs.links import Links
 from offhook.runs.tables import NodeWebhookDelivery, Run
@@ -22,7 +22,7 @@ from offhook.tools import ToolBench
 from offhook.tools.errors import CallFailed
 from offhook.tools.http_api import address
 from offhook.workflows import service as workflows
-from offhook.workflows.graph import Node, parse_graph
+from offhook.workflows.graph import Graph, Node, parse_graph
 
 JOB: Final = "run_webhook.deliver"
 MAX_ATTEMPTS: Final = 5
@@ -38,10 +38,9 @@ WEBHOOK_FAILED: Final = (
 log = structlog.get_logger(__name__)
 
 
-async def schedule(session: AsyncSession, run: Run) -> None:
+async def schedule(session: AsyncSession, run: Run, graph: Graph) -> None:
     """In the transaction that stores the end of a run: one delivery for each webhook node of its version; idempotent."""
-    version = await workflows.version_to_run(session, run.organization_id, run.version_id)
-    for node in parse_graph(version.definition).nodes.values():
+    for node in graph.nodes.values():
         if node.kind != "webhook" or node.data.get("enabled") is False or not _text(node.data.get("endpoint_url")):
             continue
         values = {"organization_id": run.organization_id, "run_id": run.id, "node_id": node.id[:200]}
@@ -90,14 +89,15 @@ class NodeWebhooks:
                 return None
             delivery.attempts = attempt
             if delivery.payload is None:
+                rated = await reviews.annotations(session, run.organization_id, run.id)
                 try:
-                    delivery.payload = event_store.storable(self._body(run, version.workflow_name, node))
+                    delivery.payload = event_store.storable(self._body(run, version.workflow_name, node, rated))
                 except ValueError as error:
                     delivery.status, delivery.error = "dead_letter", f"The body cannot be made: {error}"
                     return None
         return delivery, run, node
 
-    def _body(self, run: Run, workflow_name: str, node: Node) -> dict[str, Any]:
+    def _body(self, run: Run, workflow_name: str, node: Node, rated: dict[str, Any]) -> dict[str, Any]:
         base = self._root.settings.public_url or f"http://{self._root.settings.host}:{self._root.settings.port}"
         links = Links(base.rstrip("/"), self._root.get(Keyring), self._root.clock)
         has_audio = run.recording_key is not None
@@ -121,7 +121,7 @@ class NodeWebhooks:
                 "cost_cents": run.cost_cents,
                 "usage": run.usage,
             },
-            "annotations": {},
+            "annotations": rated,
             "recording_url": links.signed("recording", run.workflow_id, run.id) if has_audio else None,
             "transcript_url": links.signed("transcript", run.workflow_id, run.id),
         }

@@ -136,6 +136,9 @@ class RunDetail(RunRecord):
     progress: Progress
     cost_lines: list[CostLine]
     unpriced: list[Unpriced]
+    annotations: dict[str, Any] = Field(
+        description="By QA node: its status (pending, done, skipped, failed), and score, passed, summary and issues"
+    )
 
 
 class RunList(BaseModel):

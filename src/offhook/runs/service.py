@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.phone import is_e164
 from offhook.orgs import Caller, audit, do_not_call
-from offhook.runs import costs, event_store, news, node_webhooks, repository
+from offhook.runs import after_call, costs, event_store, news, repository
 from offhook.runs.errors import RunNotFound, WorkflowHasNoStart
 from offhook.runs.event_store import NewEvent
 from offhook.runs.limits import TEXT_CHAT, take_call_slot
@@ -129,7 +129,7 @@ async def apply_status(
         if run.worker_id is None:
             await costs.store(session, run)
             await news.tell_finished(session, run)
-            await node_webhooks.schedule(session, run)
+            await after_call.schedule(session, run)
     return True
 
 

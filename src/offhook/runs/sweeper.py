@@ -12,7 +12,7 @@ from offhook.kit.clock import Clock
 from offhook.kit.db import Database
 from offhook.kit.events import EventBus
 from offhook.kit.storage import Storage
-from offhook.runs import costs, event_store, leases, news, node_webhooks, service
+from offhook.runs import after_call, costs, event_store, leases, news, service
 from offhook.runs.event_store import NewEvent
 from offhook.runs.events import RunFinished
 from offhook.runs.projections import tally_of
@@ -109,7 +109,7 @@ class Sweeper:
             await service.put_on_do_not_call_list(session, run)
         await costs.store(session, run)
         await news.tell_finished(session, run)
-        await node_webhooks.schedule(session, run)
+        await after_call.schedule(session, run)
 
     async def _end_lost(self, organization_id: int, run_id: int, now: datetime) -> bool:
         async with self._db.transaction() as session:

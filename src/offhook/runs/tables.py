@@ -122,6 +122,23 @@ class MediaToken(Base):
     used_at: Mapped[datetime | None]
 
 
+class RunReview(Base):
+    """One QA node of one finished run. ``status``: pending, done, skipped or failed; ``result`` as people are shown it."""
+
+    __tablename__ = "run_reviews"
+    __table_args__ = (UniqueConstraint("run_id", "node_id"),)
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"))
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"))
+    node_id: Mapped[str] = mapped_column(String(200))
+    status: Mapped[str] = mapped_column(String(16), server_default="pending")
+    attempts: Mapped[int] = mapped_column(server_default=text("0"))
+    result: Mapped[dict[str, Any] | None]
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    updated_at: Mapped[datetime | None]
+
+
 class NodeWebhookDelivery(Base):
     """One webhook node of one finished run. ``status``: pending, delivered or dead_letter; ``payload`` as first sent."""
 

@@ -32,6 +32,9 @@ def check_storable(definition: Mapping[str, Any]) -> None:
         raise DefinitionRefused("definition_too_large", f"A definition has at most {MAX_NODES} nodes, not {len(nodes)}")
     if len(edges) > MAX_EDGES:
         raise DefinitionRefused("definition_too_large", f"A definition has at most {MAX_EDGES} edges, not {len(edges)}")
+    if any(node.get("type") == "qa" and not _is_blank(data.get("qa_api_key")) for node, data in _nodes(definition)):
+        reason = "A definition keeps no key for QA: put the vendor's key into the model configuration, and leave qa_api_key out"
+        raise DefinitionRefused("qa_api_key_refused", reason)
     check_size(definition)
 
 

@@ -12,11 +12,13 @@ router = APIRouter(prefix="/node-types", tags=["workflows"])
 
 @router.get("", response_model=NodeTypesResponse, response_model_exclude_none=True, operation_id="list_node_types")
 async def list_node_types(org: CurrentOrg) -> NodeTypesResponse:
-    return NodeTypesResponse(spec_version=SPEC_VERSION, node_types=[kind.spec for kind in KINDS.values()])
+    return NodeTypesResponse(
+        spec_version=SPEC_VERSION, node_types=[kind.spec for kind in KINDS.values() if kind.is_offered]
+    )
 
 
 @router.get("/{name}", response_model=NodeSpec, response_model_exclude_none=True, operation_id="get_node_type")
 async def get_node_type(name: str, org: CurrentOrg) -> NodeSpec:
-    if name not in KINDS:
+    if name not in KINDS or not KINDS[name].is_offered:
         raise NodeTypeNotFound
     return KINDS[name].spec

@@ -18,18 +18,16 @@ def _model_properties() -> list[PropertySpec]:
             "qa_provider",
             "options",
             "Provider",
-            "Vendor of the rating model.",
+            "Vendor of the rating model. Its key is the one of the organisation's model configuration.",
             options=options(
                 ("openai", "OpenAI"),
-                ("azure", "Azure OpenAI"),
-                ("openrouter", "OpenRouter"),
                 ("anthropic", "Anthropic"),
+                ("google", "Google"),
+                ("groq", "Groq"),
             ),
             display_options=own,
         ),
         prop("qa_model", "string", "Model", "Name of the rating model.", default="default", display_options=own),
-        prop("qa_api_key", "string", "API key", "Key for that vendor.", editor="password", display_options=own),
-        prop("qa_endpoint", "url", "Address", "Address of the vendor, where it is needed.", display_options=own),
     ]
 
 

@@ -131,13 +131,14 @@ class NodeKind:
     """A kind of node: what it declares, and what its declaration cannot say.
 
     ``is_conversational``: callers talk at it, so it takes part in the flow. ``secrets``: data keys that are masked
-    when they are read. ``prompt_name`` is set where a prompt (or a fixed sentence) is needed, as messages name it.
+    when they are read. ``is_offered``: editors are told of it; a kind that is not does nothing here. ``prompt_name`` is set where a prompt (or a fixed sentence) is needed, as messages name it.
     """
 
     spec: NodeSpec
     is_conversational: bool = False
     prompt_name: str | None = None
     secrets: tuple[str, ...] = ()
+    is_offered: bool = True
     check: Callable[[Mapping[str, Any]], Iterator[FieldProblem]] = no_further_check
 
     @property

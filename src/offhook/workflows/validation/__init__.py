@@ -5,7 +5,7 @@ from typing import Any
 
 from offhook.workflows.graph import Graph, parse_graph
 from offhook.workflows.tool_facts import ToolFacts
-from offhook.workflows.validation.connections import check_degrees, check_instances, check_transitions
+from offhook.workflows.validation.connections import check_degrees, check_instances, check_transitions, kind_warnings
 from offhook.workflows.validation.flow import flow_warnings
 from offhook.workflows.validation.issues import Issue, Report
 from offhook.workflows.validation.references import (
@@ -35,6 +35,7 @@ def validate(
     return Report(
         errors=tuple(_errors(definition, graph, facts)),
         warnings=(
+            *kind_warnings(graph),
             *flow_warnings(graph, facts),
             *variable_warnings(graph, template_variables),
             *(tool_warnings(graph, tools) if tools is not None else ()),

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from offhook.workflows.graph import tool_name
+from offhook.workflows.graph import Graph, tool_name
 from offhook.workflows.nodes import KINDS
 from offhook.workflows.nodes.spec import NodeKind
 from offhook.workflows.validation.issues import Issue
@@ -22,6 +22,14 @@ def check_instances(nodes: list[Mapping[str, Any]]) -> Iterator[Issue]:
             )
         elif most is not None and count > most:
             yield Issue("workflow", None, "nodes", "too_many_nodes", f"Workflow can have at most {_word(most)} {name}")
+
+
+def kind_warnings(graph: Graph) -> Iterator[Issue]:
+    """Nodes that are known from elsewhere and do nothing here."""
+    for node in graph.nodes.values():
+        if node.kind in KINDS and not KINDS[node.kind].is_offered:
+            message = f"{KINDS[node.kind].spec.display_name} is not available here: this node does nothing"
+            yield Issue("node", node.id, "type", "node_without_effect", message)
 
 
 def check_degrees(nodes: list[Mapping[str, Any]], edges: list[Mapping[str, Any]]) -> Iterator[Issue]:
