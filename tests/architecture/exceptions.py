@@ -10,16 +10,7 @@ LONG_FILES: Exceptions = {}
 
 LONG_FUNCTIONS: Exceptions = {}
 
-LONG_CLASSES: Exceptions = {
-    "src/offhook/voice/conversation.py::Conversation": (
-        "2026-11-21",
-        "running tools with what is said around them is to move into a class of its own",
-    ),
-    "src/offhook/voice/session.py::CallSession": (
-        "2026-11-21",
-        "how a call parts (hand over or hang up) is to move out together with its clean-up",
-    ),
-}
+LONG_CLASSES: Exceptions = {}
 
 # Repository functions that read or write without an organisation.
 WITHOUT_ORGANIZATION: Exceptions = {

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from offhook.models.ports import Expectation, LlmRequest, Message, TextDelta, ToolCall, ToolCalled
@@ -10,11 +10,11 @@ from offhook.voice import events
 from offhook.voice.compaction import Compactor
 from offhook.voice.errors import EmptyTurn
 from offhook.voice.extract import Extractor
+from offhook.voice.history import History
 from offhook.voice.line import Agent
 from offhook.voice.llm_chain import Emit, LlmChain
 from offhook.voice.ports import Announcement, CallOver, Sound, Tool
 from offhook.voice.prompts import edge_tools, expectation_for, hint_for, system_message
-from offhook.voice.sentences import common_prefix
 from offhook.voice.tool_calls import ToolRunner
 from offhook.workflows.graph import Edge, Node
 from offhook.workflows.template import render, variables
@@ -88,9 +88,8 @@ class Conversation:
         self._tools = ToolRunner(emit)
         self._extractor = Extractor(llm, emit)
         self._compactor = Compactor(llm, emit, is_on=agent.config.is_compaction_on)
-        self.history: list[Message] = []
+        self.history = History()
         self.nodes_visited: list[str] = []
-        self._spoken_entries: list[int] = []
         self._entered = True
         self.is_over = False
         self.node = graph.nodes[graph.start_id]
@@ -131,12 +130,12 @@ class Conversation:
 
     async def respond(self, heard: str | None, *, edge: Edge | None = None) -> AsyncGenerator[Step, None]:
         """Answer the caller. ``heard`` is None when nobody spoke (the first turn); ``edge`` was chosen by keys."""
-        self.history = self._compactor.compacted(self.history + await self._tools.settle())
-        self._spoken_entries = []
+        messages = self.history.messages
+        self.history.begin_turn(self._compactor.compacted(messages + await self._tools.settle()))
         if self.over is not None:  # the caller interrupted the goodbye: the conversation goes on
             self._tools.over, self.is_over = None, False
         if heard:
-            self.history.append(Message("user", heard))
+            self.history.heard(heard)
         if edge is not None:
             async with aclosing(self._take(edge, by="dtmf")) as moving:
                 async for step in moving:
@@ -241,9 +240,7 @@ class Conversation:
         raise EmptyTurn
 
     def _remember(self, text: str, calls: tuple[ToolCall, ...] = ()) -> None:
-        if text:
-            self._spoken_entries.append(len(self.history))
-        self.history.append(Message("assistant", text, tool_calls=calls))
+        self.history.said(text, calls)
         self._tools.expect(calls)
 
     def _request(self) -> LlmRequest:
@@ -253,7 +250,7 @@ class Conversation:
         if self._compactor.summary:
             system += f"\n\n# What was said before\n{self._compactor.summary}"
         return LlmRequest(
-            messages=[Message("system", system), *self.history],
+            messages=[Message("system", system), *self.history.messages],
             tools=[*edge_tools(edges, self.context), *(tool.spec for tool in tools)],
             hint=hint_for(node, edges, tools, self.context, entered=self._entered),
         )
@@ -285,7 +282,7 @@ class Conversation:
                 async with aclosing(self._run_tool(call, tool)) as steps:
                     async for step in steps:
                         yield step
-        self.history += self._tools.take_answers()
+        self.history.answered(self._tools.take_answers())
 
     async def _run_tool(self, call: ToolCall, tool: Tool) -> AsyncGenerator[Step, None]:
         said = await self._announce(tool.announcement)
@@ -298,25 +295,18 @@ class Conversation:
                 yield said
 
     async def _announce(self, what: Announcement) -> Speech | None:
-        """Said beside a call, in the message that made the call: vendors want its answer right behind it."""
         speech = await self.fixed(what.text, what.recording, otherwise="nothing")
-        if speech is None or not speech.text:
-            return speech
-        at = max(index for index, message in enumerate(self.history) if message.tool_calls)
-        message = self.history[at]
-        text = f"{message.content} {speech.text}".strip()
-        self.history[at] = Message("assistant", text, message.tool_calls, message.tool_call_id)
-        if at not in self._spoken_entries:
-            self._spoken_entries.append(at)
+        if speech is not None and speech.text:
+            self.history.said_beside_call(speech.text)
         return speech
 
     async def _take(self, edge: Edge, *, by: str) -> AsyncGenerator[Step, None]:
-        self._extractor.leave(self.node, self._compactor.whole(self.history))
+        self._extractor.leave(self.node, self._compactor.whole(self.history.messages))
         self._emit(
             events.EDGE_TAKEN,
             {"edge_id": edge.id, "label": edge.label, "from": edge.source, "to": edge.target, "by": by},
         )
-        self._compactor.leave(self.history)
+        self._compactor.leave(self.history.messages)
         speech = await self.fixed(edge.transition_speech, edge.transition_recording)
         if speech is not None and speech.text:
             self._remember(speech.text)
@@ -324,39 +314,20 @@ class Conversation:
         self._enter(self.graph.nodes[edge.target])
         yield Moved(self.node)
 
-    # -- what was heard -------------------------------------------------------------------------------------------
-
-    def cut(self, heard: str) -> None:
-        """The caller interrupted: the history keeps the words that were heard and nothing else of this turn."""
-        left = heard
-        for index in self._spoken_entries:
-            message = self.history[index]
-            kept = message.content if left.startswith(message.content) else common_prefix(message.content, left)
-            left = left[len(kept) :].lstrip()
-            self.history[index] = Message("assistant", kept, message.tool_calls, message.tool_call_id)
-        self.history = [
-            message for message in self.history if message.content or message.role != "assistant" or message.tool_calls
-        ]
-        self._spoken_entries = []
-
-    def note_said(self, text: str) -> None:
-        """The session itself said something (a watchdog phrase): the model should know."""
-        self.history.append(Message("assistant", text))
-
     # -- the end --------------------------------------------------------------------------------------------------
 
     async def finish(self, timeout_s: float = 5.0) -> None:
         """Extract what the last node asks for and wait for extractions and side effects that are under way."""
         self._compactor.cancel()
         await self._tools.end_with_call()
-        self.history += await self._tools.settle()
-        if any(message.role == "user" for message in self.history):
-            self._extractor.leave(self.node, self._compactor.whole(self.history))
+        self.history.answered(await self._tools.settle())
+        if self.history.has_caller_spoken:
+            self._extractor.leave(self.node, self._compactor.whole(self.history.messages))
         await self.settle(timeout_s)
 
     async def settle(self, timeout_s: float = 5.0) -> None:
         """Wait for extractions and side effects that are under way, so that a snapshot holds what they bring."""
-        self.history += await self._tools.settle()
+        self.history.answered(await self._tools.settle())
         await self._extractor.settle(timeout_s)
         self.context.update(self._extractor.values)
 
@@ -365,7 +336,7 @@ class Conversation:
             "node_id": self.node.id,
             "entered": self._entered,
             "is_over": self.is_over,
-            "history": [asdict(message) for message in self.history],
+            "history": self.history.snapshot(),
             "nodes_visited": list(self.nodes_visited),
             "values": dict(self._extractor.values),
             "summary": self._compactor.summary,
@@ -379,15 +350,7 @@ class Conversation:
         self._compactor.summary = state.get("summary", "")
         self._extractor.values.update(state["values"])
         self.context.update(state["values"])
-        self.history = [
-            Message(
-                item["role"],
-                item["content"],
-                tuple(ToolCall(**call) for call in item["tool_calls"]),
-                item["tool_call_id"],
-            )
-            for item in state["history"]
-        ]
+        self.history.restore(state["history"])
 
 
 def _string(values: Mapping[str, Any], key: str) -> str | None:

@@ -141,7 +141,7 @@ class Floor:
                     self.close(self._phrases.apology, "error")
                     return
                 utterance.say_canned(self._phrases.reprompt)
-                self._conversation.note_said(self._phrases.reprompt)
+                self._conversation.history.note(self._phrases.reprompt)
             await utterance.finish()
         except (asyncio.CancelledError, AllModelsFailed):
             self._commit(utterance, interrupted=True)
@@ -180,7 +180,7 @@ class Floor:
         utterance = self._begin(TurnTiming())
         try:
             utterance.say_canned(phrase)
-            self._conversation.note_said(phrase)
+            self._conversation.history.note(phrase)
             await utterance.finish()
         except asyncio.CancelledError:
             self._commit(utterance, interrupted=True)
@@ -205,7 +205,7 @@ class Floor:
         now = self._line.now()
         heard = utterance.freeze(now) if interrupted else utterance.heard(float("inf"))
         if interrupted:
-            self._conversation.cut(heard)
+            self._conversation.history.cut(heard)
         span = utterance.span()
         if span is not None and heard:
             said = {

@@ -15,16 +15,15 @@ from offhook.voice.floor import Floor
 from offhook.voice.line import Agent, Line
 from offhook.voice.listen import Listener
 from offhook.voice.llm_chain import LlmChain
+from offhook.voice.parting import Parting
 from offhook.voice.playback import Playback
-from offhook.voice.ports import CallLeg, CallResult, HandoverFailed, Recorder, RunSink, VadEngine
+from offhook.voice.ports import CallLeg, CallResult, Recorder, RunSink, VadEngine
 from offhook.voice.speak import Speaker
 from offhook.voice.turns import Listening
 from offhook.voice.usage import UsageCounter
 from offhook.voice.watchdog import Watchdog
 from offhook.workflows.graph import Edge
 
-# A carrier that does not answer the hang-up must not keep the run open.
-HANG_UP_S: Final = 5.0
 MAX_START_DELAY_S: Final = 10.0
 
 
@@ -128,10 +127,11 @@ class CallSession:
 
     @property
     def _outcome(self) -> str:
-        over = self._conversation.over
-        if over is not None and over.reason == self._end_reason and over.outcome is not None:
-            return over.outcome
-        return "voicemail" if self._machine.is_found else "answered"
+        return self._parting.outcome(is_voicemail=self._machine.is_found)
+
+    @property
+    def _parting(self) -> Parting:
+        return Parting(self._conversation.over, self._end_reason)
 
     # -- the call -------------------------------------------------------------------------------------------------
 
@@ -175,7 +175,7 @@ class CallSession:
         self._machine.close()
         await self._floor.stop()
         self._digits.cancel()
-        await self._part()
+        self._floor.tags += await self._parting.part(self._leg)
         await self._listener.close()
         await self._conversation.finish()
         self._listener.count_usage(self._usage)
@@ -183,24 +183,6 @@ class CallSession:
         self._line.emit(events.CALL_ENDED, {"end_reason": self._end_reason, "outcome": self._outcome})
         if self._recorder is not None:
             await self._recorder.close()
-
-    async def _part(self) -> None:
-        """Hand the caller over to where they are going, or hang up."""
-        over = self._conversation.over
-        try:
-            async with asyncio.timeout(HANG_UP_S):
-                if over is not None and over.reason != self._end_reason and over.abandon is not None:
-                    await over.abandon()
-                elif over is not None and over.reason == self._end_reason and over.handover is not None:
-                    await over.handover()
-                    return
-        except (HandoverFailed, TimeoutError):
-            self._floor.tags.append("handover_failed")
-        try:
-            async with asyncio.timeout(HANG_UP_S):
-                await self._leg.hang_up()
-        except TimeoutError:
-            self._floor.tags.append("hang_up_timed_out")
 
     def _result(self) -> CallResult:
         is_silent = not self._has_caller_spoken and self._outcome == "answered"
@@ -215,9 +197,7 @@ class CallSession:
     def _end(self, reason: str) -> None:
         if not self._ended.is_set():
             self._end_reason = reason
-            over = self._conversation.over
-            if over is not None and over.reason == reason:
-                self._floor.tags += over.tags
+            self._floor.tags += self._parting.tags
             self._floor.is_closing = True
             self._floor.owes_since = None
             self._duration_s = self._line.since_start()

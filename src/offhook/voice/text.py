@@ -94,7 +94,7 @@ class TextSession:
                         messages.append(step.text)
         except EmptyTurn:
             current = self._phrases.reprompt
-            self._conversation.note_said(current)
+            self._conversation.history.note(current)
         except AllModelsFailed:
             current = self._phrases.apology
             self._conversation.is_over = True

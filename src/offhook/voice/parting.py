@@ -1,0 +1,46 @@
+"""How a call parts with its caller: they are handed over to where a tool sends them, or the line is hung up."""
+
+import asyncio
+from typing import Final
+
+from offhook.voice.ports import CallLeg, CallOver, HandoverFailed
+
+# A carrier that does not answer the hang-up must not keep the run open.
+HANG_UP_S: Final = 5.0
+
+
+class Parting:
+    """``over``: what a tool ended the conversation with, whatever the call then really ended of."""
+
+    def __init__(self, over: CallOver | None, end_reason: str) -> None:
+        self._over = over
+        self._is_chosen = over is not None and over.reason == end_reason
+
+    def outcome(self, *, is_voicemail: bool) -> str:
+        if self._over is not None and self._is_chosen and self._over.outcome is not None:
+            return self._over.outcome
+        return "voicemail" if is_voicemail else "answered"
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        return self._over.tags if self._over is not None and self._is_chosen else ()
+
+    async def part(self, leg: CallLeg) -> list[str]:
+        """Hand the caller over, or hang up, which is also what follows a hand-over that failed; tags of what failed."""
+        failed: list[str] = []
+        over = self._over
+        try:
+            async with asyncio.timeout(HANG_UP_S):
+                if over is not None and not self._is_chosen and over.abandon is not None:
+                    await over.abandon()
+                elif over is not None and self._is_chosen and over.handover is not None:
+                    await over.handover()
+                    return failed
+        except (HandoverFailed, TimeoutError):
+            failed.append("handover_failed")
+        try:
+            async with asyncio.timeout(HANG_UP_S):
+                await leg.hang_up()
+        except TimeoutError:
+            failed.append("hang_up_timed_out")
+        return failed
