@@ -5102,6 +5102,13 @@ export interface components {
         };
         /** RunDetail */
         RunDetail: {
+            /**
+             * Annotations
+             * @description By QA node: its status (pending, done, skipped, failed), and score, passed, summary and issues
+             */
+            annotations: {
+                [key: string]: unknown;
+            };
             /** Answered At */
             answered_at: string | null;
             /** Call Id */
