@@ -119,12 +119,19 @@ async def list_workflow_runs(
     session: Session,
     page: PageParams,
     links: Annotated[Links, Depends(links_of)],
+    response: Response,
     filters: Annotated[str | None, Query(description="JSON array of {field, type, value}")] = None,
     sort_by: Annotated[str | None, Query(description="id, created_at (default) or duration")] = None,
     sort_order: Annotated[str | None, Query(description="asc or desc (default)")] = None,
 ) -> dict[str, Any]:
-    """The runs of all organisations, newest first unless sorted otherwise; `organization_id` filters too."""
-    rows, total = await runs.page(session, RunQuery(page, filters, sort_by, sort_order))
+    """The runs of all organisations, newest first unless sorted otherwise; `organization_id` filters too.
+
+    Without it `total_count` is 100000 at most, and filters on more than `id` and `created_at` look at the newest 50000
+    runs (5000 for `context.<name>` and `gathered.<name>`); the header `X-Filter-Window` says so when there are more."""
+    found = await runs.page(session, RunQuery(page, filters, sort_by, sort_order))
+    rows, total = found.rows, found.total
+    if found.window is not None:
+        response.headers["X-Filter-Window"] = str(found.window)
     names = await orgs.names(session, {row.organization_id for row in rows})
     workflow_names = await workflows.names(session, {row.workflow_id for row in rows})
     shown = [

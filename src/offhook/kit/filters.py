@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from typing import Any, Literal
 
 from sqlalchemy import (
@@ -47,25 +48,39 @@ class FilterInvalid(Unprocessable):
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
-    """A column that may be filtered, and by which types. Under a name that ends in ``.*`` (``"context.*"``) the column is
-    JSONB and the rest of the criterion's field name is the key in it.
+class Named:
+    """Columns of a table with a row for each named value: the criterion's whole field name, the value as text, and as a
+    number where it is one.
     """
 
-    column: Column
+    name: Column
+    text: Column
+    number: Column
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A column that may be filtered, and by which types. Under a name that ends in ``.*`` (``"context.*"``) the column is
+    JSONB and the rest of the criterion's field name is the key in it, or the values are rows of their own (:class:`Named`).
+    """
+
+    column: Column | Named
     types: frozenset[FilterType]
 
     @classmethod
-    def of(cls, column: Column, *types: FilterType) -> "Field":
+    def of(cls, column: Column | Named, *types: FilterType) -> "Field":
         return cls(column, frozenset(types))
 
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """To be AND-combined. ``on_members`` look into JSONB, where no index helps: let them see as few rows as possible."""
+    """To be AND-combined. ``on_members`` look into JSONB, or each at another row of a :class:`Named` table.
+    ``have_text``: some look for a text inside of texts, so that an index is read from its beginning to its end.
+    """
 
     on_columns: list[ColumnElement[bool]]
     on_members: list[ColumnElement[bool]]
+    have_text: bool = False
 
     @property
     def all(self) -> list[ColumnElement[bool]]:
@@ -77,11 +92,13 @@ def parse_conditions(raw: str | None, fields: Mapping[str, Field]) -> Conditions
 
     ``attribute`` is another name of ``field``. Raises :class:`FilterInvalid` (422), which names the bad part.
     """
-    conditions = Conditions([], [])
-    for index, criterion in enumerate(_criteria(raw) if raw is not None and raw.strip() else ()):
+    criteria = _criteria(raw) if raw is not None and raw.strip() else []
+    on_columns: list[ColumnElement[bool]] = []
+    on_members: list[ColumnElement[bool]] = []
+    for index, criterion in enumerate(criteria):
         condition, is_member = _condition(index, criterion, fields)
-        (conditions.on_members if is_member else conditions.on_columns).append(condition)
-    return conditions
+        (on_members if is_member else on_columns).append(condition)
+    return Conditions(on_columns, on_members, have_text=any(criterion["type"] == "text" for criterion in criteria))
 
 
 def parse_filters(raw: str | None, fields: Mapping[str, Field]) -> list[ColumnElement[bool]]:
@@ -158,8 +175,12 @@ def _condition(index: int, criterion: Any, fields: Mapping[str, Field]) -> tuple
         )
     try:
         build = _COLUMN_BUILDERS[kind] if key is None else _JSON_BUILDERS[kind]
-        target: Any = field.column if key is None else _Member(field.column, key)
-        return build(target, criterion.get("value")), key is not None
+        if key is None:
+            return build(field.column, criterion.get("value")), False
+        if isinstance(field.column, Named):
+            named = field.column
+            return and_(named.name == name, build(named, criterion.get("value"))), True
+        return build(_Member(field.column, key), criterion.get("value")), True
     except BadValue as bad:
         raise FilterInvalid(
             ["filters", index, "value"],
@@ -278,35 +299,44 @@ class _Member:
     def text(self) -> ColumnElement[str]:
         return func.jsonb_extract_path_text(self.column, self.key)
 
+    @property
+    def number(self) -> ColumnElement[Decimal]:
+        value = func.jsonb_extract_path(self.column, self.key, type_=JSONB)
+        # The CASE is a guard: PostgreSQL must not cast what is not a number. A pattern is four times as slow as the type.
+        return case(
+            (func.jsonb_typeof(value) == "number", cast(value, Numeric)),
+            (self.text.regexp_match(r"^-?\d{1,30}(\.\d{1,30})?$"), cast(self.text, Numeric)),
+            else_=None,
+        )
 
-def _json_number(member: _Member, value: Any) -> ColumnElement[bool]:
+
+_Values = _Member | Named
+
+
+def _json_number(member: _Values, value: Any) -> ColumnElement[bool]:
     low, high = number_range(value)
-    value_in_json = func.jsonb_extract_path(member.column, member.key, type_=JSONB)
-    # The CASE is a guard: PostgreSQL must not cast what is not a number. A pattern is four times as slow as the type.
-    number = case(
-        (func.jsonb_typeof(value_in_json) == "number", cast(value_in_json, Numeric)),
-        (member.text.regexp_match(r"^-?\d{1,30}(\.\d{1,30})?$"), cast(member.text, Numeric)),
-        else_=None,
-    )
-    conditions = [number >= low] if low is not None else []
-    return _all(conditions + ([number <= high] if high is not None else []))
+    # Said although a comparison says it too: a partial index is only used by who does.
+    conditions: list[ColumnElement[bool]] = [member.number.is_not(None)] if isinstance(member, Named) else []
+    conditions += [member.number >= literal(low, Numeric())] if low is not None else []
+    return _all(conditions + ([member.number <= literal(high, Numeric())] if high is not None else []))
 
 
-def _json_text(member: _Member, value: Any) -> ColumnElement[bool]:
-    return _contains(member.text, text_of(value))
+def _json_text(member: _Values, value: Any) -> ColumnElement[bool]:
+    # in the database's own alphabet: that of a column that sorts by bytes knows no capital É
+    return _contains(member.text.collate("default"), text_of(value))
 
 
-def _json_select(member: _Member, value: Any) -> ColumnElement[bool]:
-    return member.text.in_(
-        [str(option).lower() if isinstance(option, bool) else str(option) for option in options_of(value)]
-    )
+def _json_select(member: _Values, value: Any) -> ColumnElement[bool]:
+    options = [str(option).lower() if isinstance(option, bool) else str(option) for option in options_of(value)]
+    return member.text.in_(options)
 
 
-def _json_date(member: _Member, value: Any) -> ColumnElement[bool]:
+def _json_date(member: _Values, value: Any) -> ColumnElement[bool]:
     start, stop, before = date_range(value)
     # ISO 8601 in one zone sorts as text; a cast would fail on a 31st of February.
-    moment = case((member.text.regexp_match(r"^\d{4}-\d\d-\d\d"), member.text), else_=None).collate("C")
-    conditions: list[ColumnElement[bool]] = [] if start is None else [moment >= _iso(start)]
+    moment = member.text.collate("C")
+    conditions: list[ColumnElement[bool]] = [member.text.regexp_match(r"^\d{4}-\d\d-\d\d")]
+    conditions += [] if start is None else [moment >= _iso(start)]
     if stop is not None:
         conditions.append(moment < _iso(stop) if before else moment <= _iso(stop))
     return _all(conditions)
@@ -316,8 +346,9 @@ def _iso(moment: datetime) -> str:
     return moment.isoformat()[:19].removesuffix("T00:00:00")
 
 
-def _json_boolean(member: _Member, value: Any) -> ColumnElement[bool]:
-    return func.lower(member.text) == str(_boolean(value)).lower()
+def _json_boolean(member: _Values, value: Any) -> ColumnElement[bool]:
+    text = str(_boolean(value))
+    return member.text.in_([text.lower(), text, text.upper()])
 
 
 _Builder = Callable[[Any, Any], ColumnElement[bool]]

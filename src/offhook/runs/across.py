@@ -3,12 +3,14 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, UnaryExpression, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.sql import operators
+from sqlalchemy.sql.util import ClauseAdapter
 
-from offhook.kit.filters import Field, parse_filters, parse_sort
-from offhook.runs.listing import COLUMNS, FILTERS, SORTS, RunQuery
-from offhook.runs.tables import Run
+from offhook.kit.filters import Conditions, Field, Named, parse_conditions, parse_sort
+from offhook.runs.listing import COLUMNS, FILTERS, SORTS, Found, RunQuery, columns_of, find
+from offhook.runs.tables import Run, RunValue
 
 ALL_FILTERS: Final[Mapping[str, Field]] = {
     **FILTERS,
@@ -16,22 +18,69 @@ ALL_FILTERS: Final[Mapping[str, Field]] = {
 }
 # Counting a million rows takes longer than anyone waits for a number of pages that nobody turns.
 MAX_COUNTED: Final = 100_000
+# No index leads to what other columns say among the runs of all organisations: so many of the newest are looked at, and
+# fewer when each one's values have to be looked up.
+WINDOW: Final = 50_000
+WINDOW_OF_VALUES: Final = 5_000
+
+_COLUMNS: Final = (*COLUMNS, Run.organization_id, Run.created_by)
+_INDEXED: Final = frozenset({"id", "created_at"})
+_SEEN: Final = tuple(field.column for field in ALL_FILTERS.values() if not isinstance(field.column, Named))
 
 
-async def page(session: AsyncSession, query: RunQuery) -> tuple[Sequence[Any], int]:
-    """Rows of ``listing.COLUMNS``, ``organization_id`` and ``created_by``, and how many match, 100,000 at most."""
+async def page(session: AsyncSession, query: RunQuery) -> Found:
+    """Rows of ``listing.COLUMNS``, ``organization_id`` and ``created_by``, and how many match: 100,000 at most.
+
+    Every run of an organisation is looked at when the filters name it. Else filters on more than ``id`` and
+    ``created_at`` look at the newest runs that those two leave.
+    """
+    limit, offset = query.page.limit, query.page.offset
     order = parse_sort(query.sort_by, query.sort_order, SORTS, default="created_at", tie_break=Run.id)
-    conditions = parse_filters(query.filters, ALL_FILTERS)
-    counted = select(Run.id).where(*conditions).limit(MAX_COUNTED).subquery()
+    conditions = parse_conditions(query.filters, ALL_FILTERS)
+    if any(_names_organizations(part) for part in conditions.on_columns):
+        return await find(session, _COLUMNS, conditions, order, limit=limit, offset=offset)
+    if conditions.on_members or not all(columns_of(part) <= _INDEXED for part in conditions.on_columns):
+        return await _find_in_window(session, conditions, order, limit=limit, offset=offset)
+    counted = select(Run.id).where(*conditions.on_columns).limit(MAX_COUNTED).subquery()
     total = (await session.execute(select(func.count()).select_from(counted))).scalar_one()
-    rows = await session.execute(
-        select(*COLUMNS, Run.organization_id, Run.created_by)
-        .where(*conditions)
-        .order_by(*order)
-        .limit(query.page.limit)
-        .offset(query.page.offset)
+    ids = select(Run.id).where(*conditions.on_columns).order_by(*order).limit(limit).offset(offset)
+    rows = await session.execute(select(*_COLUMNS).where(Run.id.in_(ids)).order_by(*order))
+    return Found(rows.all(), total)
+
+
+def _names_organizations(condition: ColumnElement[bool]) -> bool:
+    is_exact = getattr(condition, "operator", None) in (operators.eq, operators.in_op)
+    return is_exact and columns_of(condition) == {"organization_id"}
+
+
+async def _find_in_window(
+    session: AsyncSession,
+    conditions: Conditions,
+    order: Sequence[UnaryExpression[Any]],
+    *,
+    limit: int,
+    offset: int,
+) -> Found:
+    window = WINDOW_OF_VALUES if conditions.on_members else WINDOW
+    newest = (
+        select(*_SEEN)
+        .where(*(part for part in conditions.on_columns if columns_of(part) <= _INDEXED))
+        .order_by(Run.created_at.desc(), Run.id.desc())
     )
-    return rows.all(), total
+    is_cut = (await session.execute(newest.with_only_columns(Run.id).limit(1).offset(window))).first() is not None
+    seen = newest.limit(window).subquery()
+    in_window = ClauseAdapter(seen)
+    mine = [in_window.traverse(part) for part in conditions.on_columns]
+    # A subquery that stands for a value is asked once a row; a join would start from the values of all runs.
+    mine += [
+        select(func.count() > 0).where(RunValue.run_id == seen.c.id, part).correlate(seen).scalar_subquery()
+        for part in conditions.on_members
+    ]
+    total = (await session.execute(select(func.count()).select_from(seen).where(*mine))).scalar_one()
+    sorting = [in_window.traverse(by) for by in order]
+    ids = select(seen.c.id).where(*mine).order_by(*sorting).limit(limit).offset(offset)
+    rows = await session.execute(select(*_COLUMNS).where(Run.id.in_(ids)).order_by(*order))
+    return Found(rows.all(), total, window if is_cut else None)
 
 
 async def counts(session: AsyncSession, organization_ids: Collection[int]) -> dict[int, int]:

@@ -58,7 +58,10 @@ async def keep_ringing(session: AsyncSession, run_ids: Sequence[int], *, until: 
 async def expired(session: AsyncSession, now: datetime, limit: int = 200) -> list[tuple[int, datetime]]:
     """Runs of any organisation whose worker fell silent, with the lease that ran out, longest silent first."""
     rows = await session.execute(
-        select(Run.id, Run.lease_until).where(Run.lease_until < now).order_by(Run.lease_until).limit(limit)
+        select(Run.id, Run.lease_until)
+        .where(Run.is_leased, Run.lease_until < now)
+        .order_by(Run.lease_until)
+        .limit(limit)
     )
     return [(row.id, row.lease_until) for row in rows]
 

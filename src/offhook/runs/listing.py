@@ -4,14 +4,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Select, UnaryExpression, func, select
+from sqlalchemy import ARRAY, BigInteger, ColumnElement, Select, UnaryExpression, any_, cast, func, schema, select
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import InstrumentedAttribute
+from sqlalchemy.sql import visitors
 
-from offhook.kit.filters import Column, Conditions, Field, parse_conditions, parse_sort
+from offhook.kit.filters import Column, Conditions, Field, Named, parse_conditions, parse_sort
 from offhook.kit.pagination import Page
 from offhook.runs.links import Links
-from offhook.runs.tables import Run
+from offhook.runs.tables import Run, RunValue
 
+# So many rows are read and sorted as they are.
+_FEW: Final = 1000
+_VALUES: Final = Named(RunValue.name, RunValue.value, RunValue.number)
 FILTERS: Final[dict[str, Field]] = {
     "id": Field.of(Run.id, "number", "select"),
     "duration": Field.of(Run.duration, "number"),
@@ -24,8 +29,8 @@ FILTERS: Final[dict[str, Field]] = {
     "mode": Field.of(Run.mode, "select", "text"),
     "phone_number": Field.of(Run.phone_number, "text", "select"),
     "call_id": Field.of(Run.call_id, "text", "select"),
-    "context.*": Field.of(Run.initial_context, "number", "text", "select", "date", "boolean"),
-    "gathered.*": Field.of(Run.gathered_context, "number", "text", "select", "date", "boolean"),
+    "context.*": Field.of(_VALUES, "number", "text", "select", "date", "boolean"),
+    "gathered.*": Field.of(_VALUES, "number", "text", "select", "date", "boolean"),
 }
 SORTS: Final[dict[str, Column]] = {"id": Run.id, "created_at": Run.created_at, "duration": Run.duration}
 
@@ -59,19 +64,13 @@ COLUMNS: Final = (
 )
 
 
-# How many of the newest runs are looked through for what stands in a context or was gathered: a context may have 64 KB,
-# which no index holds, and reading a hundred thousand of them takes a second.
-WINDOW: Final = 5000
-WINDOW_HEADER: Final = "X-Filter-Window"
-
-
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A page of rows and the number of all that match; ``is_cut``: older runs than the window were not looked at."""
+    """A page of rows and the number of all that match; ``window``: only so many of the newest runs were looked at."""
 
     rows: Sequence[Any]
     total: int
-    is_cut: bool = False
+    window: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,49 +111,75 @@ async def find(
     limit: int,
     offset: int,
 ) -> Found:
-    """A page of runs. Conditions on contexts see the newest :data:`WINDOW` runs that the other conditions leave."""
-    if conditions.on_members:
-        return await _find_in_window(session, columns, conditions, order, limit=limit, offset=offset)
-    mine = conditions.on_columns
-    total = (await session.execute(select(func.count()).select_from(Run).where(*mine))).scalar_one()
+    """A page in two steps: its ids by an index that has all that is filtered and sorted by, then only their rows."""
+    run_id, mine, _ = _by_index(conditions, ())
+    if conditions.have_text:
+        # Looking through an index for a text costs most of such a request: once, when it is found rarely.
+        ids = (await session.scalars(ids_of(conditions).limit(_FEW + 1))).all()
+        if len(ids) <= _FEW:
+            few = select(*columns).where(Run.id == any_(cast(ids, ARRAY(BigInteger)))).order_by(*order)
+            return Found((await session.execute(few.limit(limit).offset(offset))).all(), len(ids))
+    total = (await session.execute(select(func.count()).select_from(run_id.class_).where(*mine))).scalar_one()
     if total <= offset:
         return Found([], total)
-    rows = await session.execute(page_of(columns, mine, order, limit=limit, offset=offset))
+    run_id, mine, sorting = _by_index(conditions, order)
+    page = select(run_id).where(*mine).order_by(*sorting).limit(limit).offset(offset)
+    rows = await session.execute(select(*columns).where(Run.id.in_(page)).order_by(*order))
     return Found(rows.all(), total)
 
 
-async def _find_in_window(
-    session: AsyncSession,
-    columns: Sequence[Any],
-    conditions: Conditions,
-    order: Sequence[UnaryExpression[Any]],
-    *,
-    limit: int,
-    offset: int,
-) -> Found:
-    newest = select(Run.id).where(*conditions.on_columns).order_by(Run.created_at.desc(), Run.id.desc())
-    looked_at = newest.limit(WINDOW).subquery()
-    hits = await session.scalars(
-        select(Run.id).join(looked_at, looked_at.c.id == Run.id).where(*conditions.on_members).order_by(*order)
-    )
-    ids = hits.all()
-    there = await session.scalar(select(func.count()).select_from(newest.limit(WINDOW + 1).subquery()))
-    page = ids[offset : offset + limit]
-    rows = await session.execute(select(*columns).where(Run.id.in_(page)).order_by(*order))
-    return Found(rows.all(), len(ids), is_cut=(there or 0) > WINDOW)
+def ids_of(conditions: Conditions) -> Select[Any]:
+    """The ids of all that match, in no order."""
+    run_id, mine, _ = _by_index(conditions, ())
+    return select(run_id).where(*mine)
 
 
-def page_of(
-    columns: Sequence[Any],
-    conditions: Sequence[ColumnElement[bool]],
-    order: Sequence[UnaryExpression[Any]],
-    *,
-    limit: int,
-    offset: int,
-) -> Select[Any]:
-    """A page in two steps: its ids by an index that has all that is filtered and sorted by, then only their rows."""
-    ids = select(Run.id).where(*conditions).order_by(*order).limit(limit).offset(offset)
-    return select(*columns).where(Run.id.in_(ids)).order_by(*order)
+def on_runs(conditions: Conditions) -> list[ColumnElement[bool]]:
+    """All conditions, for a SELECT from runs."""
+    return [*conditions.on_columns, *(Run.id.in_(_having(value, conditions)) for value in conditions.on_members)]
+
+
+# What a run's values say of it as well.
+_SHARED: Final = {
+    "organization_id": RunValue.organization_id,
+    "workflow_id": RunValue.workflow_id,
+    "created_at": RunValue.created_at,
+    "id": RunValue.run_id,
+}
+
+
+def _by_index(
+    conditions: Conditions, order: Sequence[UnaryExpression[Any]]
+) -> tuple[InstrumentedAttribute[int], list[ColumnElement[bool]], Sequence[Any]]:
+    """(id, conditions, order) on the table whose index has the most of them: a value and where and when its run was are
+    in one.
+    """
+    mine = conditions.on_columns
+    if not conditions.on_members or not all(columns_of(part) <= _SHARED.keys() for part in (*mine, *order)):
+        return Run.id, on_runs(conditions), order
+    first, *others = conditions.on_members
+    narrow = [*map(_on_values, mine), first, *(RunValue.run_id.in_(_having(value, conditions)) for value in others)]
+    return RunValue.run_id, narrow, [_on_values(by) for by in order]
+
+
+def _having(value: ColumnElement[bool], conditions: Conditions) -> Select[Any]:
+    """The ids of the organisation's runs that have a value."""
+    same_organization = [_on_values(part) for part in conditions.on_columns if columns_of(part) == {"organization_id"}]
+    return select(RunValue.run_id).where(*same_organization, value).correlate(None)
+
+
+def columns_of(element: Any) -> set[str]:
+    """The names of the columns that a condition or an order speaks of."""
+    return {part.key for part in visitors.iterate(element) if isinstance(part, schema.Column)}
+
+
+def _on_values(element: ColumnElement[Any]) -> Any:
+    """The same said of ``run_values``."""
+
+    def moved(element: Any, **_: Any) -> Any:
+        return _SHARED[element.key].expression if isinstance(element, schema.Column) else None
+
+    return visitors.replacement_traverse(element, {}, moved)
 
 
 def record(row: Any, workflow_name: str, links: Links) -> dict[str, Any]:

@@ -129,12 +129,14 @@ def duration_until(at: datetime) -> ColumnElement[Any]:
 
 async def counts(session: AsyncSession, organization_id: int, workflow_ids: Collection[int]) -> dict[int, int]:
     """How many runs each of these workflows has; those without any are left out."""
-    counted = select(Run.workflow_id, func.count()).where(Run.organization_id == organization_id)
+    counted = select(Run.workflow_id, func.count().label("runs")).where(Run.organization_id == organization_id)
     if len(workflow_ids) <= _FEW:
         counted = counted.where(Run.workflow_id.in_(workflow_ids))
-    rows = await session.execute(counted.group_by(Run.workflow_id))
+    each = counted.group_by(Run.workflow_id).subquery()
+    # Two arrays, because thousands of rows take longer to be read than to be counted.
+    ids, runs = (await session.execute(select(func.array_agg(each.c.workflow_id), func.array_agg(each.c.runs)))).one()
     wanted = set(workflow_ids)
-    return {row[0]: row[1] for row in rows if row[0] in wanted}
+    return {id_: number for id_, number in zip(ids or (), runs or (), strict=True) if id_ in wanted}
 
 
 async def is_over(session: AsyncSession, organization_id: int, run_id: int) -> bool:

@@ -4,7 +4,20 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import ARRAY, BigInteger, ForeignKey, Index, LargeBinary, Numeric, String, UniqueConstraint, func, text
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    Computed,
+    ForeignKey,
+    Index,
+    LargeBinary,
+    Numeric,
+    String,
+    Text,
+    UniqueConstraint,
+    func,
+    text,
+)
 from sqlalchemy.orm import Mapped, mapped_column
 
 from offhook.kit.db import Base
@@ -21,8 +34,14 @@ class Run(Base):
     __table_args__ = (
         Index("ix_runs_org", "organization_id", "id"),
         # Superusers list the runs of all organisations.
-        Index("ix_runs_created", "created_at", "id"),
+        Index(
+            "ix_runs_created",
+            "created_at",
+            "id",
+            postgresql_include=["organization_id", "workflow_id", *_LISTED],
+        ),
         Index("ix_runs_duration", text("duration DESC NULLS LAST"), text("id DESC")),
+        Index("ix_runs_shortest", "duration", "id"),
         Index("ix_runs_workflow", "organization_id", "workflow_id", "id"),
         Index(
             "ix_runs_org_created", "organization_id", "created_at", "id", postgresql_include=["workflow_id", *_LISTED]
@@ -39,9 +58,16 @@ class Run(Base):
         Index("ix_runs_org_duration", "organization_id", text("duration DESC NULLS LAST"), text("id DESC")),
         Index("ix_runs_org_shortest", "organization_id", "duration", "id"),
         Index("ix_runs_call_id", "call_id", postgresql_where=text("call_id IS NOT NULL")),
-        Index("ix_runs_live", "lease_until", postgresql_where=text("status IN ('initiated','ringing','in_progress')")),
-        # A worker that dies after the carrier said "completed" leaves a final run with a lease.
-        Index("ix_runs_leased", "lease_until", postgresql_where=text("lease_until IS NOT NULL")),
+        Index(
+            "ix_runs_live",
+            "organization_id",
+            "id",
+            postgresql_where=text("status IN ('initiated','ringing','in_progress')"),
+        ),
+        # A worker that dies after the carrier said "completed" leaves a final run with a lease. No index has lease_until
+        # itself, not even as a condition: a lease is renewed every few seconds, and one would make each renewal write
+        # an entry into every index of this table.
+        Index("ix_runs_leased", "id", postgresql_where=text("is_leased")),
     )
 
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
@@ -71,11 +97,51 @@ class Run(Base):
     duration: Mapped[Decimal | None] = mapped_column(Numeric(10, 3))
     worker_id: Mapped[str | None] = mapped_column(String(64))
     lease_until: Mapped[datetime | None]
+    is_leased: Mapped[bool] = mapped_column(Computed("lease_until IS NOT NULL", persisted=True))
     created_by: Mapped[int | None]
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     started_at: Mapped[datetime | None]
     answered_at: Mapped[datetime | None]
     ended_at: Mapped[datetime | None]
+
+
+class RunValue(Base):
+    """A text, number or truth value of a run's contexts, under the name by which filters find it (``context.city``,
+    ``gathered.age``). A trigger on ``runs`` keeps it (the first 100 names of each context, the first 300 characters), so
+    that no writer can forget it.
+    """
+
+    __tablename__ = "run_values"
+    __table_args__ = (
+        # Everything that a count and a page by time need: neither reads the rows.
+        Index(
+            "ix_run_values_value",
+            "organization_id",
+            "name",
+            "value",
+            "created_at",
+            "run_id",
+            postgresql_include=["workflow_id"],
+        ),
+        Index(
+            "ix_run_values_number",
+            "organization_id",
+            "name",
+            "number",
+            "created_at",
+            "run_id",
+            postgresql_include=["workflow_id"],
+            postgresql_where=text("number IS NOT NULL"),
+        ),
+    )
+
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    name: Mapped[str] = mapped_column(Text(collation="C"), primary_key=True)
+    organization_id: Mapped[int]
+    workflow_id: Mapped[int]
+    created_at: Mapped[datetime]
+    value: Mapped[str] = mapped_column(Text(collation="C"))
+    number: Mapped[Decimal | None] = mapped_column(Numeric())
 
 
 class RunEvent(Base):

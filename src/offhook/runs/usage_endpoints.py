@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Depends, Query
 from fastapi.responses import StreamingResponse
 
 from offhook.kit.csv import MEDIA_TYPE, csv_response
@@ -10,7 +10,6 @@ from offhook.kit.db import Database, Session
 from offhook.orgs import CurrentOrg, Now
 from offhook.root import database_of
 from offhook.runs import usage_list
-from offhook.runs.listing import WINDOW, WINDOW_HEADER
 from offhook.runs.schemas import UsageRunList
 from offhook.runs.usage_list import UsageQuery
 
@@ -49,7 +48,6 @@ async def list_usage_runs(
     org: CurrentOrg,
     session: Session,
     query: Asked,
-    response: Response,
     sorting: Annotated[tuple[str | None, str | None], Depends(_sorting)],
     limit: Annotated[int, Query(ge=1, le=MAX_LIMIT)] = 50,
     offset: Annotated[int | None, Query(ge=0, le=_MAX_OFFSET)] = None,
@@ -57,7 +55,7 @@ async def list_usage_runs(
 ) -> dict[str, Any]:
     """Runs of every agent, live ones included, the newest first unless sorted otherwise."""
     start = (page - 1) * limit if offset is None else offset
-    items, total, is_cut = await usage_list.page(
+    items, total = await usage_list.page(
         session,
         org.organization_id,
         query,
@@ -66,8 +64,6 @@ async def list_usage_runs(
         sort_by=sorting[0],
         sort_order=sorting[1],
     )
-    if is_cut:
-        response.headers[WINDOW_HEADER] = str(WINDOW)
     return {
         "items": items,
         "total": total,

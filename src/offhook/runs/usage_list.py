@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.kit.db import Database
 from offhook.kit.filters import Column, Conditions, Field, FilterInvalid, parse_conditions, parse_filters, parse_sort
 from offhook.runs.listing import FILTERS as RUN_FILTERS
-from offhook.runs.listing import find
+from offhook.runs.listing import find, on_runs
 from offhook.runs.tables import Run
 from offhook.workflows import service as workflows
 
@@ -78,19 +78,18 @@ async def page(
     offset: int,
     sort_by: str | None,
     sort_order: str | None,
-) -> tuple[list[dict[str, Any]], int, bool]:
-    """Items as they are shown, the newest first unless sorted otherwise, how many there are in all, and whether a
-    condition on contexts left runs out that are older than its window (see ``listing.find``)."""
+) -> tuple[list[dict[str, Any]], int]:
+    """Items as they are shown, the newest first unless sorted otherwise, and how many there are in all."""
     order = parse_sort(sort_by, sort_order, SORTS, default="created_at", tie_break=Run.id)
     mine = _conditions(organization_id, query)
     found = await find(session, COLUMNS, mine, order, limit=limit, offset=offset)
     names = await workflows.names_of(session, organization_id, {row.workflow_id for row in found.rows})
-    return [_item(row, names) for row in found.rows], found.total, found.is_cut
+    return [_item(row, names) for row in found.rows], found.total
 
 
 def conditions(organization_id: int, query: UsageQuery) -> list[ColumnElement[bool]]:
     """FilterInvalid (422) names the parameter that is wrong."""
-    return _conditions(organization_id, query).all
+    return on_runs(_conditions(organization_id, query))
 
 
 def _conditions(organization_id: int, query: UsageQuery) -> Conditions:

@@ -4,9 +4,9 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any, Final, Literal, cast
 
-from sqlalchemy import ColumnElement, Text, delete, func, select, update
+from sqlalchemy import ColumnElement, Text, delete, func, literal_column, select, update
 from sqlalchemy import cast as cast_sql
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.dialects.postgresql import aggregate_order_by, insert
 from sqlalchemy.engine import Row
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -15,6 +15,7 @@ from offhook.workflows.tables import Workflow, WorkflowFolder, WorkflowTrigger, 
 
 MAX_ID: Final = 2**31 - 1
 DELETED: Final = "deleted"
+_ISO_8601: Final = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
 
 # What a transaction is about to do: begin a run, change the workflow, or delete it. Runs begin while it is being changed,
 # not while it is being deleted.
@@ -108,9 +109,11 @@ async def next_number(session: AsyncSession, organization_id: int, workflow_id: 
 
 async def listing(
     session: AsyncSession, organization_id: int, statuses: Collection[str], *, limit: int | None, offset: int
-) -> Sequence[Row[Any]]:
-    """Newest first, without definitions: id, name, status, folder_id, created_at, workflow_uuid,
-    published_version_number, has_draft."""
+) -> list[tuple[int, str]]:
+    """(id, JSON object) newest first, without definitions: id, name, status, folder_id, created_at, workflow_uuid,
+    published_version_number, has_draft. As JSON in one row, because 2,000 rows and their values take Python longer than
+    all of the query.
+    """
     published = (
         select(WorkflowVersion.version_number)
         .where(WorkflowVersion.workflow_id == Workflow.id, WorkflowVersion.status == "published")
@@ -121,18 +124,33 @@ async def listing(
         .where(WorkflowVersion.workflow_id == Workflow.id, WorkflowVersion.status == "draft")
         .exists()
     )
-    query = select(
-        Workflow.id,
-        Workflow.name,
-        Workflow.status,
-        Workflow.folder_id,
-        Workflow.created_at,
-        Workflow.workflow_uuid,
-        published.label("published_version_number"),
-        has_draft.label("has_draft"),
+    listed = (
+        select(
+            Workflow.id,
+            Workflow.name,
+            Workflow.status,
+            Workflow.folder_id,
+            func.to_char(func.timezone("UTC", Workflow.created_at), _ISO_8601).label("created_at"),
+            Workflow.workflow_uuid,
+            published.label("published_version_number"),
+            has_draft.label("has_draft"),
+        )
+        .where(*_mine(organization_id, statuses))
+        .order_by(Workflow.id.desc())
+        .limit(limit)
+        .offset(offset)
+        .subquery("listed")
     )
-    query = query.where(*_mine(organization_id, statuses)).order_by(Workflow.id.desc()).limit(limit).offset(offset)
-    return (await session.execute(query)).all()
+    newest = listed.c.id.desc()
+    objects = cast_sql(func.row_to_json(literal_column("listed")), Text)
+    found = await session.execute(
+        select(
+            func.array_agg(aggregate_order_by(listed.c.id, newest)),
+            func.array_agg(aggregate_order_by(objects, newest)),
+        ).select_from(listed)
+    )
+    ids, texts = found.one()
+    return list(zip(ids or (), texts or (), strict=True))
 
 
 async def names(

@@ -1,9 +1,8 @@
 """What requests and answers about workflows look like."""
 
-import json
 import uuid
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, StringConstraints
@@ -191,7 +190,8 @@ class WorkflowListResponse(BaseModel):
     @staticmethod
     def json_of(rows: Sequence[Listed]) -> bytes:
         """A list of them as it is sent. By hand, because models of 2,000 workflows take longer than all of the query."""
-        return json.dumps([_listed(row) for row in rows], ensure_ascii=False, separators=(",", ":")).encode()
+        objects = (f'{row.json.removesuffix("}")},"total_runs":{row.total_runs}}}' for row in rows)
+        return f"[{','.join(objects)}]".encode()
 
     @classmethod
     def shown(cls, view: WorkflowView) -> "WorkflowListResponse":
@@ -207,21 +207,6 @@ class WorkflowListResponse(BaseModel):
             published_version_number=view.published_number,
             has_draft=view.has_draft,
         )
-
-
-def _listed(listed: Listed) -> dict[str, Any]:
-    row = listed.row
-    return {
-        "id": row.id,
-        "name": row.name,
-        "status": row.status,
-        "folder_id": row.folder_id,
-        "created_at": row.created_at.astimezone(UTC).isoformat().replace("+00:00", "Z"),
-        "total_runs": listed.total_runs,
-        "workflow_uuid": str(row.workflow_uuid),
-        "published_version_number": row.published_version_number,
-        "has_draft": row.has_draft,
-    }
 
 
 class WorkflowSummaryResponse(BaseModel):

@@ -40,9 +40,9 @@ class WorkflowView:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """One row of the list; ``row`` has the columns of ``repository.listing``."""
+    """One row of the list: a JSON object as ``repository.listing`` gives it, and what it does not know."""
 
-    row: Row[Any]
+    json: str
     total_runs: int
 
 
@@ -122,9 +122,9 @@ async def listing(
 ) -> tuple[list[Listed], int]:
     """Newest first, and how many there are in all."""
     rows = await repository.listing(session, organization_id, statuses, limit=limit, offset=offset)
-    runs = await counter.count(session, organization_id, [row.id for row in rows]) if rows else {}
+    runs = await counter.count(session, organization_id, [workflow_id for workflow_id, _ in rows]) if rows else {}
     total = await _total(session, organization_id, statuses)
-    return [Listed(row, runs.get(row.id, 0)) for row in rows], total
+    return [Listed(shown, runs.get(workflow_id, 0)) for workflow_id, shown in rows], total
 
 
 async def _total(session: AsyncSession, organization_id: int, statuses: Collection[str]) -> int:
