@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import StreamingResponse
 
 from offhook.campaigns import repository, service
@@ -32,7 +32,7 @@ from offhook.kit.pagination import PageParams
 from offhook.orgs import CurrentOrg, Now
 from offhook.root import base_url, database_of, use
 from offhook.runs.links import Links, links_of
-from offhook.runs.listing import WINDOW, WINDOW_HEADER, RunQuery, page_of_runs
+from offhook.runs.listing import RunQuery, page_of_runs
 from offhook.runs.listing import record as run_record
 from offhook.runs.schemas import RunList
 from offhook.workflows import service as workflows
@@ -89,15 +89,12 @@ async def list_campaign_runs(
     session: Session,
     query: Annotated[RunQuery, Depends(_query)],
     links: LinksOf,
-    response: Response,
 ) -> dict[str, Any]:
     """The campaign's calls, the newest first unless sorted otherwise; filtered as every list of runs is."""
     campaign = await service.get(session, org.organization_id, campaign_id)
     workflow_id = campaign.workflow_id
     names = await workflows.names_of(session, org.organization_id, [workflow_id])
     found = await page_of_runs(session, org.organization_id, query, workflow_id=workflow_id, campaign_id=campaign_id)
-    if found.is_cut:
-        response.headers[WINDOW_HEADER] = str(WINDOW)
     return {
         "runs": [run_record(row, names.get(workflow_id, ""), links) for row in found.rows],
         "total_count": found.total,
