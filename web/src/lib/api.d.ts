@@ -1555,6 +1555,9 @@ export interface paths {
         /**
          * List Workflow Runs
          * @description The runs of all organisations, newest first unless sorted otherwise; `organization_id` filters too.
+         *
+         *     Without it `total_count` is 100000 at most, and filters on more than `id` and `created_at` look at the newest 50000
+         *     runs (5000 for `context.<name>` and `gathered.<name>`); the header `X-Filter-Window` says so when there are more.
          */
         get: operations["list_all_workflow_runs"];
         put?: never;
@@ -2181,8 +2184,8 @@ export interface paths {
          * List Workflow Runs
          * @description The workflow's runs, newest first unless sorted otherwise.
          *
-         *     Filters on `context.<name>` and `gathered.<name>` look at the newest 5000 runs that the other filters leave; the header
-         *     `X-Filter-Window` says when there were more. A filter on `created_at` moves that window.
+         *     Filters on `context.<name>` and `gathered.<name>` find texts, numbers and truth values: the first 100 names of each,
+         *     by their first 300 characters.
          */
         get: operations["list_workflow_runs"];
         put?: never;
