@@ -1,0 +1,40 @@
+"""A valid body for every operation that takes one, by operation id, and who may call what."""
+
+from typing import Any
+
+from tests.interface.world import Body, World
+from tests.workflows.definitions import simple
+
+# Reached without a credential; each protects itself otherwise (password, one-time link, signature, signed link).
+PUBLIC = frozenset({"login", "signup", "sign_in_by_link", "get_health", "logout"})
+# Opened by a signed link too, or by a key of their own kind: tested with their domain.
+SUPERUSER_PREFIX = "/superuser/"
+# Changes by method, but a viewer may: they change nothing of the organisation's.
+VIEWER_MAY = frozenset({"logout", "validate_workflow"})
+# Answers as long as the conversation lasts.
+STREAMS = frozenset({"stream_workflow_run_events"})
+
+
+def _definition(world: World) -> dict[str, Any]:
+    return {"name": f"Another {world.mark}", "workflow_definition": simple(marked=world.mark)}
+
+
+BODIES: dict[str, Body] = {
+    "create_workflow": _definition,
+    "update_workflow": lambda world: {"name": f"Renamed {world.mark}"},
+    "update_workflow_status": lambda world: {"status": "active"},
+    "create_draft": lambda world: {},
+    "create_workflow_run": lambda world: {"mode": "textchat"},
+    "start_text_chat": lambda world: {},
+    "send_text_chat_message": lambda world: {"text": "Hello"},
+    "test_phone_call": lambda world: {"workflow_id": world.ids["workflow_id"], "phone_number": "+12015550102"},
+    "trigger_agent": lambda world: {"phone_number": "+12015550102"},
+    "create_api_key": lambda world: {"name": "Another"},
+    "add_do_not_call": lambda world: {"phone_numbers": ["+12015550188"]},
+    "set_organization_billing": lambda world: {},
+    "add_organization_credit": lambda world: {"amount_cents": 100, "note": "x"},
+}
+# Bodies that name something of the organisation: another's must be refused like an unknown one.
+REFERENCES = frozenset({"test_phone_call"})
+# Queries that an operation needs, with a valid value.
+QUERIES: dict[str, dict[str, str]] = {"remove_do_not_call_number": {"phone_number": "+12015550177"}}

@@ -1,0 +1,94 @@
+"""Nothing of one organisation is readable, changeable or countable by another, tried over every path of the API."""
+
+import json
+from typing import Any
+
+from httpx import AsyncClient
+
+from tests.interface.bodies import PUBLIC, STREAMS, SUPERUSER_PREFIX
+from tests.interface.operations import Operation
+from tests.interface.test_every_operation import send
+from tests.interface.world import World
+
+# Grow by being looked at.
+VOLATILE = frozenset({"get_audit_log", "list_api_keys"})
+
+
+def ours_only(described: list[Operation]) -> list[Operation]:
+    return [
+        operation
+        for operation in described
+        if operation.name not in PUBLIC | STREAMS and not operation.path.startswith(SUPERUSER_PREFIX)
+    ]
+
+
+async def everything(client: AsyncClient, described: list[Operation], world: World) -> dict[str, tuple[int, str]]:
+    """What every GET of an organisation answers."""
+    seen = {}
+    for operation in ours_only(described):
+        if operation.method == "GET" and operation.name not in VOLATILE:
+            answer = await send(client, operation, world)
+            seen[str(operation)] = (answer.status_code, _steady(answer.text))
+    return seen
+
+
+def _steady(text: str) -> str:
+    """Without what is new in every answer: signed links and the present moment."""
+    try:
+        content = json.loads(text)
+    except ValueError:
+        return text
+    return json.dumps(_without(content, ("_url", "url", "period_end", "now", "next_open_at")), sort_keys=True)
+
+
+def _without(content: Any, endings: tuple[str, ...]) -> Any:
+    if isinstance(content, dict):
+        return {key: _without(value, endings) for key, value in content.items() if not key.endswith(endings)}
+    if isinstance(content, list):
+        return [_without(item, endings) for item in content]
+    return content
+
+
+async def test_another_organisation_s_ids_are_unknown_ids(
+    client: AsyncClient, described: list[Operation], ours: World, theirs: World
+) -> None:
+    before = await everything(client, described, theirs)
+    wrong = []
+    for operation in ours_only(described):
+        if not operation.parameters or operation.path.startswith("/node-types"):
+            continue
+        for role in ("owner", "key"):
+            headers = ours.org.key_headers if role == "key" else ours.org.owner_headers
+            answer = await send(client, operation, ours, ids=theirs.ids, headers=headers)
+            if answer.status_code != 404:
+                wrong.append(f"{operation} as {role}: {answer.status_code} {answer.text[:100]}")
+    assert not wrong
+    assert await everything(client, described, theirs) == before
+
+
+async def test_an_own_id_does_not_open_what_hangs_under_another_organisation_s(
+    client: AsyncClient, described: list[Operation], ours: World, theirs: World
+) -> None:
+    wrong = []
+    for operation in ours_only(described):
+        if len(operation.parameters) < 2:
+            continue
+        for name in operation.parameters:
+            if ours.ids[name] == theirs.ids[name]:
+                continue
+            answer = await send(client, operation, ours, ids=ours.ids | {name: theirs.ids[name]})
+            if answer.status_code != 404:
+                wrong.append(f"{operation} with their {name}: {answer.status_code} {answer.text[:100]}")
+    assert not wrong
+
+
+async def test_lists_and_counts_hold_what_is_one_s_own(
+    client: AsyncClient, described: list[Operation], ours: World, make_org: Any
+) -> None:
+    alone = await everything(client, described, ours)
+    theirs = await World(client, await make_org("Globex"), "okapi").furnish()
+    assert await everything(client, described, ours) == alone
+    for operation in ours_only(described):
+        if operation.method == "GET":
+            answer = await send(client, operation, ours)
+            assert theirs.mark not in answer.text, f"{operation} shows another organisation's texts"

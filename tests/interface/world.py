@@ -1,0 +1,57 @@
+"""One of everything in an organisation, made over HTTP, with a mark in every text that only this organisation may see."""
+
+from collections.abc import Callable
+from typing import Any
+
+from httpx import AsyncClient, Response
+
+from tests.fixtures_orgs import OrgFixture
+from tests.workflows.definitions import simple, trigger
+
+Body = Callable[["World"], dict[str, Any]]
+NAME = "Reception"  # the same in every organisation: names are no secret, and no key
+
+
+class World:
+    """``ids`` holds a value for every path parameter of the API; ``mark`` stands in every text that was stored."""
+
+    def __init__(self, client: AsyncClient, org: OrgFixture, mark: str) -> None:
+        self.client = client
+        self.org = org
+        self.mark = mark
+        self.ids: dict[str, Any] = {}
+
+    async def call(self, method: str, path: str, *, role: str = "owner", **more: Any) -> Response:
+        return await self.client.request(method, path, headers=self.org.headers_for(role), **more)
+
+    async def make(self, path: str, body: dict[str, Any], *, expect: int = 200) -> dict[str, Any]:
+        answer = await self.call("POST", path, json=body)
+        assert answer.status_code == expect, f"{path}: {answer.status_code} {answer.text}"
+        made: dict[str, Any] = answer.json()
+        return made
+
+    async def furnish(self) -> "World":
+        """Make one of each."""
+        await self._workflow()
+        await self._runs()
+        await self._organisation()
+        return self
+
+    async def _workflow(self) -> None:
+        raw = simple(marked=self.mark)
+        raw["nodes"].append(trigger(f"trigger-{self.mark}"))
+        workflow = await self.make("/workflow/create/definition", {"name": f"{NAME} {self.mark}", "definition": raw})
+        self.ids |= {"workflow_id": workflow["id"], "number": 1, "name": "startCall", "uuid": f"trigger-{self.mark}"}
+        await self.make(f"/workflow/{workflow['id']}/publish", {})
+
+    async def _runs(self) -> None:
+        workflow_id = self.ids["workflow_id"]
+        run = await self.make(f"/workflow/{workflow_id}/runs", {"mode": "browser", "initial_context": {"m": self.mark}})
+        self.ids |= {"run_id": run["id"], "workflow_run_id": run["id"]}
+
+    async def _organisation(self) -> None:
+        key = await self.make("/organizations/api-keys", {"name": f"{NAME} {self.mark}"})
+        entry = await self.make(
+            "/organizations/do-not-call", {"phone_numbers": ["+12015550177"], "reason": self.mark}
+        )
+        self.ids |= {"organization_id": self.org.id, "key_id": key["id"], "entry_id": entry["entries"][0]["id"]}
