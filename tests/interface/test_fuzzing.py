@@ -1,6 +1,7 @@
 """schemathesis against the server: nothing that fits the description, or breaks it, is answered in a way it does not name."""
 
 import asyncio
+import os
 import socket
 import sys
 from collections.abc import AsyncIterator
@@ -21,6 +22,7 @@ LEFT_OUT = ("logout", "stream_workflow_run_events")
 # These get ids that do not exist, so that what the other operations look at stays there.
 REMOVES = "DELETE"
 BUDGET_S = 600
+HOOKS = Path(__file__).with_name("fuzzing_hooks.py")
 
 
 @pytest.fixture
@@ -57,14 +59,14 @@ async def test_generated_requests(
     config.write_text(configuration(described, ours.ids))
     arguments = ["--config-file", str(config), "run", f"{address}/api/v1/openapi.json", "--no-color", "--seed", "1"]
     arguments += ["--checks", CHECKS, "--phases", "examples,coverage,fuzzing", "--max-examples", "15"]
-    arguments += ["--header", f"Authorization: {ours.org.owner_headers['Authorization']}", "--continue-on-failure"]
-    arguments += ["--request-timeout", "20", "--generation-database", "none", "--warnings", "off"]
+    arguments += ["--continue-on-failure", "--request-timeout", "20", "--generation-database", "none", "--warnings", "off"]
     arguments += ["--suppress-health-check", "all"]
     arguments += [part for name in LEFT_OUT for part in ("--exclude-operation-id", name)]
     program = await asyncio.create_subprocess_exec(
         str(Path(sys.executable).with_name("schemathesis")),
         *arguments,
         cwd=tmp_path,
+        env=os.environ | {"SCHEMATHESIS_HOOKS": str(HOOKS), "FUZZ_TOKEN": ours.org.tokens["owner"]},
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
     )
