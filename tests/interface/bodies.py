@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.interface.world import Body, World
+from tests.interface.world import CALCULATOR, Body, World
 from tests.workflows.definitions import simple
 
 # Reached without a credential; each protects itself otherwise (password, one-time link, signature, signed link).
@@ -32,9 +32,27 @@ BODIES: dict[str, Body] = {
     "create_api_key": lambda world: {"name": "Another"},
     "add_do_not_call": lambda world: {"phone_numbers": ["+12015550188"]},
     "set_organization_billing": lambda world: {},
-    "add_organization_credit": lambda world: {"amount_cents": 100, "note": "x"},
+    "add_organization_credit": lambda world: {"cents": 100, "note": "x"},
+    "set_own_price": lambda world: {
+        "kind": "llm", "provider": "openai", "model": world.mark, "valid_from": "2026-01-01", "prompt_million": 1
+    },
+    "create_folder": lambda world: {"name": f"Another {world.mark}"},
+    "rename_folder": lambda world: {"name": f"Renamed {world.mark}"},
+    "move_workflow_to_folder": lambda world: {"folder_id": world.ids["folder_id"]},
+    "create_workflow_from_template": lambda world: {
+        "call_type": "inbound", "use_case": "appointments", "activity_description": "Books appointments"
+    },
+    "end_text_chat": lambda world: {},
+    "rewind_text_chat": lambda world: {},
+    "create_tool": lambda world: {"name": f"Another {world.mark}", "category": "calculator", "definition": CALCULATOR},
+    "update_tool": lambda world: {"name": f"Renamed {world.mark}"},
+    "test_tool": lambda world: {"llm_params": {"expression": "1 + 1"}},
+    "create_credential": lambda world: {
+        "name": f"Another {world.mark}", "credential_type": "bearer_token", "credential_data": {"token": "t"}
+    },
+    "update_credential": lambda world: {"name": f"Renamed {world.mark}"},
 }
 # Bodies that name something of the organisation: another's must be refused like an unknown one.
-REFERENCES = frozenset({"test_phone_call"})
+REFERENCES = frozenset({"test_phone_call", "move_workflow_to_folder"})
 # Queries that an operation needs, with a valid value.
 QUERIES: dict[str, dict[str, str]] = {"remove_do_not_call_number": {"phone_number": "+12015550177"}}

@@ -11,6 +11,11 @@ from tests.interface.operations import Operation
 from tests.interface.specification import SECTIONS
 from tests.interface.world import World
 
+NO_CREDENTIALS: dict[str, dict[str, str]] = {
+    "unauthorized": {},
+    "invalid_api_key": {"X-API-Key": "ohk_" + "x" * 43},
+    "invalid_token": {"Authorization": "Bearer nobody"},
+}
 UNKNOWN = {"integer": 999_999_999, "uuid": "00000000-0000-4000-8000-000000000000"}
 
 
@@ -58,9 +63,9 @@ async def test_without_a_credential(client: AsyncClient, described: list[Operati
     for operation in described:
         if operation.name in PUBLIC:
             continue
-        for headers in ({}, {"X-API-Key": "ohk_" + "x" * 43}, {"Authorization": "Bearer nobody"}):
+        for code, headers in NO_CREDENTIALS.items():
             answer = await send(client, operation, ours, headers=headers)
-            if answer.status_code != 401 or answer.json()["code"] != "unauthorized":
+            if answer.status_code != 401 or answer.json()["code"] != code:
                 wrong.append(f"{operation} {list(headers)}: {answer.status_code} {answer.text[:100]}")
     assert not wrong
 

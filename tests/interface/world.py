@@ -9,6 +9,7 @@ from tests.fixtures_orgs import OrgFixture
 from tests.workflows.definitions import simple, trigger
 
 Body = Callable[["World"], dict[str, Any]]
+CALCULATOR = {"schema_version": 1, "type": "calculator"}
 NAME = "Reception"  # the same in every organisation: names are no secret, and no key
 
 
@@ -34,6 +35,7 @@ class World:
         """Make one of each."""
         await self._workflow()
         await self._runs()
+        await self._tools()
         await self._organisation()
         return self
 
@@ -49,9 +51,18 @@ class World:
         run = await self.make(f"/workflow/{workflow_id}/runs", {"mode": "browser", "initial_context": {"m": self.mark}})
         self.ids |= {"run_id": run["id"], "workflow_run_id": run["id"]}
 
+    async def _tools(self) -> None:
+        body = {"name": f"{NAME} {self.mark}", "category": "calculator", "definition": CALCULATOR}
+        tool = await self.make("/tools/", body)
+        secret = {"credential_type": "bearer_token", "credential_data": {"token": self.mark}}
+        credential = await self.make("/credentials/", {"name": f"{NAME} {self.mark}", **secret})
+        self.ids |= {"tool_uuid": tool["tool_uuid"], "credential_uuid": credential["uuid"]}
+
     async def _organisation(self) -> None:
         key = await self.make("/organizations/api-keys", {"name": f"{NAME} {self.mark}"})
         entry = await self.make(
             "/organizations/do-not-call", {"phone_numbers": ["+12015550177"], "reason": self.mark}
         )
+        folder = await self.make("/folder/", {"name": f"{NAME} {self.mark}"})
+        self.ids |= {"folder_id": folder["id"]}
         self.ids |= {"organization_id": self.org.id, "key_id": key["id"], "entry_id": entry["entries"][0]["id"]}
