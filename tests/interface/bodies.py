@@ -34,13 +34,19 @@ BODIES: dict[str, Body] = {
     "set_organization_billing": lambda world: {},
     "add_organization_credit": lambda world: {"cents": 100, "note": "x"},
     "set_own_price": lambda world: {
-        "kind": "llm", "provider": "openai", "model": world.mark, "valid_from": "2026-01-01", "prompt_million": 1
+        "kind": "llm",
+        "provider": "openai",
+        "model": world.mark,
+        "valid_from": "2026-01-01",
+        "prompt_million": 1,
     },
     "create_folder": lambda world: {"name": f"Another {world.mark}"},
     "rename_folder": lambda world: {"name": f"Renamed {world.mark}"},
     "move_workflow_to_folder": lambda world: {"folder_id": world.ids["folder_id"]},
     "create_workflow_from_template": lambda world: {
-        "call_type": "inbound", "use_case": "appointments", "activity_description": "Books appointments"
+        "call_type": "inbound",
+        "use_case": "appointments",
+        "activity_description": "Books appointments",
     },
     "end_text_chat": lambda world: {},
     "rewind_text_chat": lambda world: {},
@@ -48,7 +54,9 @@ BODIES: dict[str, Body] = {
     "update_tool": lambda world: {"name": f"Renamed {world.mark}"},
     "test_tool": lambda world: {"llm_params": {"expression": "1 + 1"}},
     "create_credential": lambda world: {
-        "name": f"Another {world.mark}", "credential_type": "bearer_token", "credential_data": {"token": "t"}
+        "name": f"Another {world.mark}",
+        "credential_type": "bearer_token",
+        "credential_data": {"token": "t"},
     },
     "update_credential": lambda world: {"name": f"Renamed {world.mark}"},
 }

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 from httpx import AsyncClient
 
+from offhook.orgs import service as orgs
+from offhook.root import Root
 from tests.interface.bodies import BODIES, PUBLIC, QUERIES, REFERENCES, STREAMS, SUPERUSER_PREFIX, VIEWER_MAY
 from tests.interface.operations import Operation
 from tests.interface.specification import SECTIONS
@@ -16,6 +18,16 @@ NO_CREDENTIALS: dict[str, dict[str, str]] = {
     "invalid_api_key": {"X-API-Key": "ohk_" + "x" * 43},
     "invalid_token": {"Authorization": "Bearer nobody"},
 }
+# Section 8 of the specification: path, parameter, values that are taken, values that are refused.
+LIMITS: list[tuple[str, str, tuple[int, ...], tuple[int, ...]]] = [
+    ("/workflow/{workflow_id}/versions", "limit", (1, 100), (0, -1, 101, 200, 201)),
+    ("/workflow/{workflow_id}/versions", "offset", (0, 1, 200), (-1,)),
+    ("/workflow/{workflow_id}/runs", "limit", (1, 100), (0, -1, 101, 200, 201)),
+    ("/workflow/{workflow_id}/runs", "page", (1, 2, 200), (0, -1)),
+    ("/organizations/usage/runs", "limit", (1, 100, 101, 200), (0, -1, 201)),
+    ("/organizations/usage/runs", "offset", (0, 1, 200), (-1,)),
+    ("/organizations/usage/daily-breakdown", "days", (1, 30, 100), (0, -1)),
+]
 UNKNOWN = {"integer": 999_999_999, "uuid": "00000000-0000-4000-8000-000000000000"}
 
 
@@ -103,9 +115,7 @@ async def test_an_unknown_id(client: AsyncClient, described: list[Operation], ou
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'"text"', b"null", b"\xff\xfe", b"[" * 5000])
-async def test_a_malformed_body(
-    client: AsyncClient, described: list[Operation], ours: World, content: bytes
-) -> None:
+async def test_a_malformed_body(client: AsyncClient, described: list[Operation], ours: World, content: bytes) -> None:
     wrong = []
     for operation in described:
         if not operation.has_json_body or operation.path.startswith(SUPERUSER_PREFIX):
@@ -142,19 +152,23 @@ async def test_numbers_in_the_query_at_and_past_their_edges(
     assert not wrong
 
 
-async def test_limits_are_those_of_the_specification(described: list[Operation]) -> None:
-    named = {operation.name: operation.queries for operation in described}
-    edges = {
-        ("list_workflow_versions", "limit"): (1, 100),
-        ("list_workflow_versions", "offset"): (0, None),
-        ("list_workflow_runs", "limit"): (1, 100),
-        ("list_workflow_runs", "page"): (1, None),
-    }
-    for (operation, name), (low, high) in edges.items():
-        schema = named[operation][name]
-        assert schema.get("minimum") == low
-        if high is not None:
-            assert schema.get("maximum") == high
+async def test_the_specification_s_limits(client: AsyncClient, ours: World) -> None:
+    wrong = []
+    for path, name, taken, refused in LIMITS:
+        for value in (*taken, *refused):
+            answer = await ours.call("GET", path.format(**ours.ids), params={name: value})
+            if answer.status_code != (200 if value in taken else 422):
+                wrong.append(f"{path} {name}={value}: {answer.status_code}")
+    assert not wrong
+
+
+async def test_the_specification_s_limits_for_superusers(client: AsyncClient, root: Root, ours: World) -> None:
+    async with root.db.transaction() as session:
+        await orgs.grant_superuser(session, ours.org.email("owner"))
+    for name, taken, refused in (("limit", (1, 100), (0, 101)), ("page", (1,), (0,))):
+        for value in (*taken, *refused):
+            answer = await ours.call("GET", "/superuser/workflow-runs", params={name: value})
+            assert answer.status_code == (200 if value in taken else 422), (name, value)
 
 
 async def test_bodies_that_name_what_is_another_organisation_s(

@@ -59,7 +59,15 @@ async def test_generated_requests(
     config.write_text(configuration(described, ours.ids))
     arguments = ["--config-file", str(config), "run", f"{address}/api/v1/openapi.json", "--no-color", "--seed", "1"]
     arguments += ["--checks", CHECKS, "--phases", "examples,coverage,fuzzing", "--max-examples", "15"]
-    arguments += ["--continue-on-failure", "--request-timeout", "20", "--generation-database", "none", "--warnings", "off"]
+    arguments += [
+        "--continue-on-failure",
+        "--request-timeout",
+        "20",
+        "--generation-database",
+        "none",
+        "--warnings",
+        "off",
+    ]
     arguments += ["--suppress-health-check", "all"]
     arguments += [part for name in LEFT_OUT for part in ("--exclude-operation-id", name)]
     program = await asyncio.create_subprocess_exec(

@@ -60,9 +60,7 @@ class World:
 
     async def _organisation(self) -> None:
         key = await self.make("/organizations/api-keys", {"name": f"{NAME} {self.mark}"})
-        entry = await self.make(
-            "/organizations/do-not-call", {"phone_numbers": ["+12015550177"], "reason": self.mark}
-        )
+        entry = await self.make("/organizations/do-not-call", {"phone_numbers": ["+12015550177"], "reason": self.mark})
         folder = await self.make("/folder/", {"name": f"{NAME} {self.mark}"})
         self.ids |= {"folder_id": folder["id"]}
         self.ids |= {"organization_id": self.org.id, "key_id": key["id"], "entry_id": entry["entries"][0]["id"]}
