@@ -36,12 +36,8 @@ class Operation:
 
 def operations(app: FastAPI) -> list[Operation]:
     """All of them, in the order of the description."""
-    found = []
-    for path, item in app.openapi()["paths"].items():
-        for method in METHODS:
-            if method in item:
-                found.append(_read(path, method, item[method]))
-    return found
+    paths = app.openapi()["paths"]
+    return [_read(path, method, item[method]) for path, item in paths.items() for method in METHODS if method in item]
 
 
 def _read(path: str, method: str, described: dict[str, Any]) -> Operation:
