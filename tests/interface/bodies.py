@@ -6,11 +6,24 @@ from tests.interface.world import CALCULATOR, Body, World
 from tests.workflows.definitions import simple
 
 # Reached without a credential; each protects itself otherwise (password, one-time link, signature, signed link).
-PUBLIC = frozenset({"login", "signup", "sign_in_by_link", "get_health", "logout"})
+PUBLIC = frozenset(
+    {
+        "login",
+        "signup",
+        "sign_in_by_link",
+        "look_at_invitation",
+        "accept_invitation",
+        "get_health",
+        "logout",
+        "upload_recording",
+    }
+)
 # Opened by a signed link too, or by a key of their own kind: tested with their domain.
 SUPERUSER_PREFIX = "/superuser/"
 # Changes by method, but a viewer may: they change nothing of the organisation's.
-VIEWER_MAY = frozenset({"logout", "validate_workflow"})
+VIEWER_MAY = frozenset({"validate_workflow", "change_password", "end_session", "switch_organization"})
+# Only for somebody who is signed in.
+PERSONAL = frozenset({"end_session"})
 # Answers as long as the conversation lasts.
 STREAMS = frozenset({"stream_workflow_run_events"})
 
@@ -30,6 +43,28 @@ BODIES: dict[str, Body] = {
     "test_phone_call": lambda world: {"workflow_id": world.ids["workflow_id"], "phone_number": "+12015550102"},
     "trigger_agent": lambda world: {"phone_number": "+12015550102"},
     "create_api_key": lambda world: {"name": "Another"},
+    "create_user_api_key": lambda world: {"name": "Another"},
+    "login": lambda world: {"email": world.org.email("owner"), "password": "not the password"},
+    "signup": lambda world: {"email": f"someone-{world.mark}@example.com", "password": "long enough"},
+    "sign_in_by_link": lambda world: {"token": "x" * 43},
+    "look_at_invitation": lambda world: {"token": "x" * 43},
+    "accept_invitation": lambda world: {"token": "x" * 43, "password": "long enough"},
+    "change_password": lambda world: {"new_password": "long enough"},
+    "switch_organization": lambda world: {"organization_id": world.org.id},
+    "update_current_organization": lambda world: {"name": f"Renamed {world.mark}"},
+    "invite_member": lambda world: {"email": f"another-{world.mark}@example.com"},
+    "change_member_role": lambda world: {"role": "member"},
+    "put_preferences": lambda world: {"timezone": "Europe/Paris"},
+    "put_model_configurations": lambda world: {"llm": {"provider": "builtin", "model": "rules"}},
+    "check_model_configurations": lambda world: {"llm": {"provider": "builtin", "model": "rules"}},
+    "create_recordings": lambda world: {
+        "recordings": [{"recording_id": f"x-{world.mark}", "storage_key": "x", "transcript": world.mark}]
+    },
+    "create_recording_upload_urls": lambda world: {
+        "files": [{"filename": "a.wav", "mime_type": "audio/wav", "file_size": 1000}]
+    },
+    "upload_recording": lambda world: None,
+    "update_recording": lambda world: {"recording_id": f"renamed-{world.mark}"},
     "add_do_not_call": lambda world: {"phone_numbers": ["+12015550188"]},
     "set_organization_billing": lambda world: {},
     "add_organization_credit": lambda world: {"cents": 100, "note": "x"},

@@ -6,6 +6,7 @@ from typing import Any
 from httpx import AsyncClient, Response
 
 from tests.fixtures_orgs import OrgFixture
+from tests.recordings.conftest import Studio
 from tests.workflows.definitions import simple, trigger
 
 Body = Callable[["World"], dict[str, Any]]
@@ -35,6 +36,7 @@ class World:
         """Make one of each."""
         await self._workflow()
         await self._runs()
+        await self._recording()
         await self._tools()
         await self._organisation()
         return self
@@ -51,6 +53,13 @@ class World:
         run = await self.make(f"/workflow/{workflow_id}/runs", {"mode": "browser", "initial_context": {"m": self.mark}})
         self.ids |= {"run_id": run["id"], "workflow_run_id": run["id"]}
 
+    async def _recording(self) -> None:
+        studio = Studio(self.client, self.org.owner_headers)
+        made = await studio.record(f"hello-{self.mark}", self.mark)
+        place = await studio.place()
+        token = place["upload_url"].rpartition("/")[2]
+        self.ids |= {"id": made["id"], "recording_id": made["recording_id"], "token": token}
+
     async def _tools(self) -> None:
         body = {"name": f"{NAME} {self.mark}", "category": "calculator", "definition": CALCULATOR}
         tool = await self.make("/tools/", body)
@@ -61,6 +70,12 @@ class World:
     async def _organisation(self) -> None:
         key = await self.make("/organizations/api-keys", {"name": f"{NAME} {self.mark}"})
         entry = await self.make("/organizations/do-not-call", {"phone_numbers": ["+12015550177"], "reason": self.mark})
+        people = {"email": f"new-{self.mark}@example.com", "role": "member", "name": self.mark}
+        await self.make("/organizations/members", people)
+        invitations = (await self.call("GET", "/organizations/invitations")).json()["invitations"]
+        sessions = (await self.call("GET", "/auth/sessions", role="member")).json()
+        self.ids |= {"invitation_id": invitations[0]["id"], "session_id": sessions[0]["id"]}
+        self.ids |= {"user_id": self.org.user_ids["member"]}
         folder = await self.make("/folder/", {"name": f"{NAME} {self.mark}"})
         self.ids |= {"folder_id": folder["id"]}
         self.ids |= {"organization_id": self.org.id, "key_id": key["id"], "entry_id": entry["entries"][0]["id"]}
