@@ -57,6 +57,9 @@ BODIES: dict[str, Body] = {
     "put_preferences": lambda world: {"timezone": "Europe/Paris"},
     "put_model_configurations": lambda world: {"llm": {"provider": "builtin", "model": "rules"}},
     "check_model_configurations": lambda world: {"llm": {"provider": "builtin", "model": "rules"}},
+    "create_webhook": lambda world: {"url": f"https://example.com/{world.mark}/2", "events": ["run.completed"]},
+    "update_webhook": lambda world: {"description": world.mark},
+    "impersonate": lambda world: {"user_id": world.org.user_ids["member"]},
     "create_recordings": lambda world: {
         "recordings": [{"recording_id": f"x-{world.mark}", "storage_key": "x", "transcript": world.mark}]
     },

@@ -36,6 +36,7 @@ class World:
         """Make one of each."""
         await self._workflow()
         await self._runs()
+        await self._webhook()
         await self._recording()
         await self._tools()
         await self._organisation()
@@ -52,6 +53,14 @@ class World:
         workflow_id = self.ids["workflow_id"]
         run = await self.make(f"/workflow/{workflow_id}/runs", {"mode": "browser", "initial_context": {"m": self.mark}})
         self.ids |= {"run_id": run["id"], "workflow_run_id": run["id"]}
+
+    async def _webhook(self) -> None:
+        hook = {"url": f"https://example.com/{self.mark}", "events": ["run.completed"], "description": self.mark}
+        webhook_id = (await self.make("/organizations/webhooks", hook))["id"]
+        chat = await self.make(f"/workflow/{self.ids['workflow_id']}/text-chat/sessions", {})
+        await self.make(f"/workflow/{self.ids['workflow_id']}/text-chat/sessions/{chat['workflow_run_id']}/end", {})
+        deliveries = (await self.call("GET", f"/organizations/webhooks/{webhook_id}/deliveries")).json()["deliveries"]
+        self.ids |= {"webhook_id": webhook_id, "delivery_id": deliveries[0]["id"]}
 
     async def _recording(self) -> None:
         studio = Studio(self.client, self.org.owner_headers)
