@@ -1,12 +1,27 @@
 """Two organisations that have one of everything each."""
 
+from collections.abc import AsyncIterator
+
 import pytest
 from fastapi import FastAPI
 from httpx import AsyncClient
 
+from offhook.bootstrap import build_root, stop
+from offhook.root import Root
+from offhook.settings import Settings
+from tests.fakes.web import egress_to_loopback
 from tests.fixtures_orgs import MakeOrg
 from tests.interface.operations import Operation, operations
 from tests.interface.world import World
+
+
+@pytest.fixture
+async def root(settings: Settings, database_url: str) -> AsyncIterator[Root]:
+    """A process for which every name but this machine's is unknown: nothing is looked up outside."""
+    built = build_root(settings, database_url, egress_to_loopback("shop.test"))
+    yield built
+    await stop(built)
+    await built.db.dispose()
 
 
 @pytest.fixture

@@ -3,9 +3,12 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
+from offhook.kit.audio import MULAW_8K
 from offhook.telephony.line import FRAME, SILENCE, DropAudio, Line, Order, PlayAudio, PlayMark
 from tests.fakes.clock import run_virtual
-from tests.voice.phone import LOUD
+from tests.voice.phone import hum
+
+LOUD = hum(MULAW_8K, 0.0)
 
 
 class NotedWire:
