@@ -16,6 +16,8 @@ PUBLIC = frozenset(
         "get_health",
         "logout",
         "upload_recording",
+        "upload_contact_file",
+        "download_contact_file",
     }
 )
 # Opened by a signed link too, or by a key of their own kind: tested with their domain.
@@ -25,7 +27,7 @@ VIEWER_MAY = frozenset({"validate_workflow", "change_password", "end_session", "
 # Only for somebody who is signed in.
 PERSONAL = frozenset({"end_session"})
 # Answers as long as the conversation lasts.
-STREAMS = frozenset({"stream_workflow_run_events"})
+STREAMS = frozenset({"stream_workflow_run_events", "stream_campaign_progress"})
 
 
 def _definition(world: World) -> dict[str, Any]:
@@ -57,6 +59,15 @@ BODIES: dict[str, Body] = {
     "put_preferences": lambda world: {"timezone": "Europe/Paris"},
     "put_model_configurations": lambda world: {"llm": {"provider": "builtin", "model": "rules"}},
     "check_model_configurations": lambda world: {"llm": {"provider": "builtin", "model": "rules"}},
+    "create_presigned_upload_url": lambda world: {"file_name": "a.csv", "file_size": 10, "content_type": "text/csv"},
+    "create_campaign": lambda world: {
+        "name": f"Another {world.mark}",
+        "workflow_id": world.ids["workflow_id"],
+        "contacts_file_key": "nothing",
+        "max_concurrency": 1,
+    },
+    "update_campaign": lambda world: {"name": f"Renamed {world.mark}"},
+    "redial_campaign": lambda world: {"name": "Again", "redial_statuses": ["no_answer"]},
     "create_webhook": lambda world: {"url": f"https://example.com/{world.mark}/2", "events": ["run.completed"]},
     "update_webhook": lambda world: {"description": world.mark},
     "impersonate": lambda world: {"user_id": world.org.user_ids["member"]},
@@ -99,6 +110,6 @@ BODIES: dict[str, Body] = {
     "update_credential": lambda world: {"name": f"Renamed {world.mark}"},
 }
 # Bodies that name something of the organisation: another's must be refused like an unknown one.
-REFERENCES = frozenset({"test_phone_call", "move_workflow_to_folder"})
+REFERENCES = frozenset({"test_phone_call", "move_workflow_to_folder", "create_campaign"})
 # Queries that an operation needs, with a valid value.
 QUERIES: dict[str, dict[str, str]] = {"remove_do_not_call_number": {"phone_number": "+12015550177"}}

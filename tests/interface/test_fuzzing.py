@@ -18,7 +18,13 @@ from tests.interface.world import World
 
 CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance"
 # They end the session that all the others need, or answer for as long as a conversation lasts.
-LEFT_OUT = ("logout", "switch_organization", "change_password", "stream_workflow_run_events")
+LEFT_OUT = (
+    "logout",
+    "switch_organization",
+    "change_password",
+    "stream_workflow_run_events",
+    "stream_campaign_progress",
+)
 # These get ids that do not exist, so that what the other operations look at stays there.
 REMOVES = "DELETE"
 BUDGET_S = 600

@@ -5,6 +5,7 @@ from typing import Any
 
 from httpx import AsyncClient, Response
 
+from tests.campaigns.desk import Desk, numbers
 from tests.fixtures_orgs import OrgFixture
 from tests.recordings.conftest import Studio
 from tests.workflows.definitions import simple, trigger
@@ -36,6 +37,7 @@ class World:
         """Make one of each."""
         await self._workflow()
         await self._runs()
+        await self._campaign()
         await self._webhook()
         await self._recording()
         await self._tools()
@@ -53,6 +55,13 @@ class World:
         workflow_id = self.ids["workflow_id"]
         run = await self.make(f"/workflow/{workflow_id}/runs", {"mode": "browser", "initial_context": {"m": self.mark}})
         self.ids |= {"run_id": run["id"], "workflow_run_id": run["id"]}
+
+    async def _campaign(self) -> None:
+        desk = Desk(self.client, self.org.owner_headers, self.ids["workflow_id"])
+        lines = f"phone_number,name\n{numbers(1)[0]},{self.mark}\n"
+        campaign_id = (await desk.made(lines.encode(), name=f"{NAME} {self.mark}"))["id"]
+        contacts = await desk.get(f"/{campaign_id}/contacts")
+        self.ids |= {"campaign_id": campaign_id, "contact_id": contacts["contacts"][0]["id"]}
 
     async def _webhook(self) -> None:
         hook = {"url": f"https://example.com/{self.mark}", "events": ["run.completed"], "description": self.mark}
