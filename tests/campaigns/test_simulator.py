@@ -17,7 +17,7 @@ from tests.campaigns.sim.world import Variant, World
 
 # .ci/run asks for 2,000; more by hand: python -m tests.campaigns.simulate.
 SEEDS = int(os.environ.get("OFFHOOK_TEST_SEEDS", "200"))
-# Seeds that failed once, each with what was wrong then (so far always the simulation's own judgement).
+# Seeds that failed once, each with what was taken to be wrong then; a change of the scenarios gives a seed another story.
 ONCE_FAILED: dict[int, str] = {
     6: "a run that was taken by a commit nobody heard of was believed to be carried for ever",
     98: "a person acted while every process was dead",

@@ -1,5 +1,5 @@
 """PostgreSQL in memory, as the engine uses it: READ COMMITTED, row locks that wait, SKIP LOCKED, unique indexes,
-commits whose answer is lost. ``test_twin`` replays its transactions on the real one, so that it cannot lie."""
+commits whose answer is lost. It is not yet compared with the real one."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The engine's statements on the database in memory. ``test_twin`` replays them on the real one, so that they cannot lie."""
+"""The engine's statements on the database in memory. They are not yet compared with the real ones."""
 
 from collections.abc import Sequence
 from datetime import datetime
