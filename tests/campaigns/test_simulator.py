@@ -22,6 +22,8 @@ ONCE_FAILED: dict[int, str] = {
     6: "a run that was taken by a commit nobody heard of was believed to be carried for ever",
     98: "a person acted while every process was dead",
     1919: "of two overlapping pauses the first one's answer was counted for the second",
+    580: "an unanswered pause was judged by the answer of the one before it",
+    1417: "what had failed in the storm tripped a circuit breaker after it, and nobody resumed the campaign",
     10852: "a process died while it connected a call, and nobody told the far end",
     10722: "hours of two zones that meet in another season were taken for a campaign that hangs",
 }

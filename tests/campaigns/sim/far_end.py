@@ -56,7 +56,8 @@ class Limits:
     cap: int
     hours: CallingHours | None
     zones: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    is_paused: bool = False
+    # The campaign's change of status whose pause was answered; with the next change it means nothing any more.
+    paused_by: int | None = None
     per_second: float | None = None
 
 
@@ -75,7 +76,7 @@ class FarEnd:
         self.organizations: dict[int, int] = {}
         self.contacts: dict[int, int] = {}
         self.has_jumped = False
-        self.is_running: Callable[[int], bool] = lambda campaign_id: True
+        self.move_of: Callable[[int], int] = lambda campaign_id: 0
         self.callback: Callable[[Call, str, str | None], None] = lambda call, status, outcome: None
         self.media: Callable[[Call, float], None] = lambda call, talk_s: None
 
@@ -175,9 +176,7 @@ class FarEnd:
 
     def _witness_begin(self, call: Call) -> None:
         limits = self.campaigns[call.campaign_id]
-        if self.is_running(call.campaign_id):
-            limits.is_paused = False
-        elif limits.is_paused:
+        if limits.paused_by is not None and limits.paused_by == self.move_of(call.campaign_id):
             self.violations.append(f"campaign {call.campaign_id} dialled after its pause was answered")
         if limits.hours is not None:
             zones = [limits.hours.zone, *(limits.zones[call.number] if limits.hours.in_callee_zone else ())]

@@ -56,7 +56,7 @@ class World:
         self.far_end = FarEnd(self.kernel, self.wall, self.violations)
         self.far_end.callback = self._callback
         self.far_end.media = self._media
-        self.far_end.is_running = lambda c: bool(self.memory.tables["campaigns"][c]["status"] == "running")
+        self.far_end.move_of = lambda c: int(self.memory.tables["campaigns"][c]["moves"])
         self.memory.on_job = self._job_exists
         self.memory.on_reserved = self._reserved
         self.engines: dict[str, Engine] = {}
@@ -188,8 +188,14 @@ class World:
     def _end_storm(self) -> None:
         self.memory.faults = Faults()
         self.far_end.ways = Behaviours(can_say=self.scenario.can_say)
+        self._look_after()
+
+    def _look_after(self) -> None:
+        """What failed in the storm may still trip a circuit breaker after it; people find the campaign paused."""
         for campaign_id in self.scenario.plans:
             self._people_resume(campaign_id)
+        if not self._is_over():
+            self.kernel.at(600.0, self._look_after)
 
     def _jump(self, by: timedelta) -> None:
         self.far_end.has_jumped = True
@@ -358,7 +364,7 @@ class World:
             await self.engines[somebody.name].dials_have_begun(row["organization_id"], campaign_id)
             # Nobody has resumed it meanwhile: from this answer on no dial may begin.
             if self.memory.tables["campaigns"][campaign_id]["moves"] == its_move:
-                self.far_end.campaigns[campaign_id].is_paused = True
+                self.far_end.campaigns[campaign_id].paused_by = its_move
         finally:
             self.kernel.at(1 + self.rng.random() * 40, lambda: self._people_resume(campaign_id))
 
