@@ -24,5 +24,5 @@ export function useIsDemoVoice(): boolean {
     queryFn: () => unwrap(api.GET("/api/v1/organizations/model-configurations/v2")),
   });
   const effective = models.data?.effective;
-  return ["llm", "tts", "stt"].some((kind) => effective?.[kind]?.["provider"] === "builtin");
+  return [effective?.llm, effective?.tts, effective?.stt].some((model) => model?.provider === "builtin");
 }
