@@ -195,7 +195,14 @@ class TestGet:
 
     async def test_with_its_events_and_transcript(self, client: AsyncClient, talked: Run, org: OrgFixture) -> None:
         shown = (await client.get(url(talked), headers=org.owner_headers)).json()
-        assert set(shown) == RECORD_FIELDS | {"events", "transcript", "progress", "cost_lines", "unpriced"}
+        assert set(shown) == RECORD_FIELDS | {
+            "annotations",
+            "events",
+            "transcript",
+            "progress",
+            "cost_lines",
+            "unpriced",
+        }
         assert [(line["role"], line["text"]) for line in shown["transcript"]] == [
             ("agent", "Hello!"),
             ("caller", "Hi, is that Anna?"),
