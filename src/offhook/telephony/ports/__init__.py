@@ -1,0 +1,141 @@
+"""What a telephone carrier can be asked for. A carrier is a :class:`CarrierSpec` of such parts; nothing else knows it.
+
+A missing part is a missing feature. Carrier JSON, XML and audio formats end in ``providers/<name>/``.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from offhook.telephony.ports.calls import (
+    BlindTransfer,
+    CallFinder,
+    CallLinks,
+    CarrierAccount,
+    CarrierFailed,
+    Dialer,
+    DialRequest,
+    StatusUpdate,
+    TransferLeg,
+    TransferLegs,
+    TransferNews,
+    TransferOrder,
+    Transferrer,
+    Webhook,
+)
+from offhook.telephony.ports.media import (
+    Digit,
+    MachineAnswered,
+    MarkReached,
+    MediaWire,
+    Started,
+    Stopped,
+    WireError,
+    WireEvent,
+)
+from offhook.telephony.ports.numbers import (
+    AccountCheck,
+    AvailableNumber,
+    ConfigField,
+    ConfigSpec,
+    LookedUp,
+    NumberCatalog,
+    NumberLookup,
+    NumberRouting,
+)
+from offhook.telephony.ports.webhooks import (
+    Answerer,
+    Document,
+    Inbound,
+    InboundCall,
+    MachineVerdict,
+    Proof,
+    StatusParser,
+    Verifier,
+    WebhookUnreadable,
+)
+
+__all__ = [
+    "AccountCheck",
+    "Answerer",
+    "AvailableNumber",
+    "BlindTransfer",
+    "CallFinder",
+    "CallLinks",
+    "CarrierAccount",
+    "CarrierFailed",
+    "CarrierSpec",
+    "Carriers",
+    "ConfigField",
+    "ConfigSpec",
+    "DialRequest",
+    "Dialer",
+    "Digit",
+    "Document",
+    "Inbound",
+    "InboundCall",
+    "LookedUp",
+    "MachineAnswered",
+    "MachineVerdict",
+    "MarkReached",
+    "MediaWire",
+    "NumberCatalog",
+    "NumberLookup",
+    "NumberRouting",
+    "Proof",
+    "Started",
+    "StatusParser",
+    "StatusUpdate",
+    "Stopped",
+    "TransferLeg",
+    "TransferLegs",
+    "TransferNews",
+    "TransferOrder",
+    "Transferrer",
+    "Verifier",
+    "Webhook",
+    "WebhookUnreadable",
+    "WireError",
+    "WireEvent",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class CarrierSpec:
+    """The parts that one carrier has. ``wire`` makes a MediaWire for one connection; ``callbacks`` are the path segments
+    under which its news of runs arrive; ``calls_per_second`` is what it gives new accounts."""
+
+    name: str
+    dialer: Dialer | None = None
+    answerer: Answerer | None = None
+    verifier: Verifier | None = None
+    statuses: StatusParser | None = None
+    callbacks: Sequence[str] = ()
+    inbound: Inbound | None = None
+    finder: CallFinder | None = None
+    wire: Callable[[], MediaWire] | None = None
+    transferrer: Transferrer | None = None
+    transfer_legs: TransferLegs | None = None
+    blind_transfer: BlindTransfer | None = None
+    catalog: NumberCatalog | None = None
+    routing: NumberRouting | None = None
+    lookup: NumberLookup | None = None
+    config: ConfigSpec | None = None
+    account_check: AccountCheck | None = None
+    calls_per_second: float | None = None
+
+
+class Carriers:
+    """The carriers of this process by name."""
+
+    def __init__(self, specs: Sequence[CarrierSpec] = ()) -> None:
+        self._specs = {spec.name: spec for spec in specs}
+
+    def add(self, spec: CarrierSpec) -> None:
+        self._specs[spec.name] = spec
+
+    def find(self, name: str) -> CarrierSpec | None:
+        return self._specs.get(name)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._specs)

@@ -1,0 +1,186 @@
+"""Placing, finding, ending and handing over calls."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class CarrierAccount:
+    """Whose account at the carrier: ``config`` is what is stored of it. ``id`` is None for the built-in sandbox."""
+
+    organization_id: int
+    provider: str
+    id: int | None = None
+    config: Mapping[str, Any] = field(default_factory=dict)
+
+
+class CarrierFailed(Exception):
+    """A carrier refused or could not be reached. ``code`` is stable; ``retryable`` says that asking again may help.
+
+    ``is_fate_unknown``: the request may have arrived (its answer was lost, or it timed out after it was sent), so the
+    phone may ring. Whoever must not ring it twice then asks :class:`CallFinder` or waits for the carrier's callback.
+    """
+
+    def __init__(self, code: str, message: str, *, retryable: bool, is_fate_unknown: bool = False) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.retryable = retryable
+        self.is_fate_unknown = is_fate_unknown
+
+
+@dataclass(frozen=True, slots=True)
+class CallLinks:
+    """Addresses of ours that a carrier is given for one call or one transfer, all as strangers reach them.
+
+    ``callbacks`` is ``https://…/api/v1/telephony/<provider>``. ``secret`` is unguessable and belongs to the run: it goes
+    into addresses of carriers whose signature covers too little.
+    """
+
+    run_id: int
+    answer_url: str
+    media_url: str
+    media_token: str
+    callbacks: str
+    secret: str
+
+    def callback(self, kind: str, *, with_secret: bool = True) -> str:
+        """The address of the run's ``kind`` of callback, such as ``status-callback`` or ``events``."""
+        address = f"{self.callbacks}/{kind}/{self.run_id}"
+        return f"{address}?token={self.secret}" if with_secret else address
+
+
+@dataclass(frozen=True, slots=True)
+class DialRequest:
+    """One call to place. Numbers are E.164; ``media_token`` opens the run's media path once; times in seconds.
+
+    ``links`` is there for every carrier outside this process.
+    """
+
+    run_id: int
+    to_number: str
+    from_number: str
+    media_token: str
+    ring_timeout_s: float = 45.0
+    links: CallLinks | None = None
+    has_machine_detection: bool = False
+
+
+class Dialer(Protocol):
+    async def dial(self, account: CarrierAccount, request: DialRequest) -> str:
+        """Place the call and return the carrier's id of it; raise CarrierFailed when it was not placed."""
+        ...
+
+    async def hang_up(self, account: CarrierAccount, call_id: str) -> None:
+        """End a call in whatever state; a call that is over already is no error."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class StatusUpdate:
+    """What a carrier says about a call, in our words: ``status`` is one of ``runs.states``."""
+
+    status: str
+    call_id: str | None = None
+    outcome: str | None = None
+    end_reason: str | None = None
+
+
+class CallFinder(Protocol):
+    """Carriers that can say what became of a call whose answer we have lost."""
+
+    async def find(self, account: CarrierAccount, run_id: int) -> StatusUpdate | None:
+        """What the carrier knows of the call of this run; None when it surely never got it. CarrierFailed when it
+        cannot say."""
+        ...
+
+
+class Transferrer(Protocol):
+    """Hands a caller over to another telephone: rings it while the caller waits with us, then connects the two."""
+
+    async def ring(self, account: CarrierAccount, call_id: str, to_number: str, timeout_s: float) -> str:
+        """Call ``to_number`` (E.164) for the caller of ``call_id``; the carrier's id of that call once it was answered.
+
+        Raises CarrierFailed with the code ``busy``, ``no_answer`` or another one. Cancelling it ends the ringing.
+        """
+        ...
+
+    async def connect(self, account: CarrierAccount, call_id: str, destination_id: str) -> None:
+        """Put the caller through to the answered call; our media of ``call_id`` ends. Raises CarrierFailed."""
+        ...
+
+    async def release(self, account: CarrierAccount, destination_id: str) -> None:
+        """End the answered call, because the caller is gone; one that is over already is no error."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class TransferOrder:
+    """The second leg of a warm transfer. ``transfer_id`` is ours and names the room; ``result_url`` gets its news."""
+
+    transfer_id: str
+    call_id: str
+    to_number: str
+    from_number: str
+    timeout_s: float
+    result_url: str
+    answer_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class TransferLeg:
+    """A transfer as it stands. ``conference_id`` is what :meth:`TransferLegs.seat` answered."""
+
+    transfer_id: str
+    call_id: str
+    destination_id: str
+    conference_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """A carrier's request as it came: the public URL, lower-case header names, the raw body."""
+
+    method: str
+    url: str
+    headers: Mapping[str, str]
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class TransferNews:
+    """``kind`` is answered, failed (``reason`` is busy, no_answer or call_failed) or ended (over after the answer, or
+    before it when nobody had answered: the platform knows which)."""
+
+    kind: str
+    destination_id: str | None = None
+    reason: str | None = None
+
+
+class TransferLegs(Protocol):
+    """Warm transfers through a carrier whose answer comes as a callback, maybe to another process."""
+
+    async def start(self, account: CarrierAccount, order: TransferOrder) -> str:
+        """Ring the destination; the carrier's id of that leg. Raises CarrierFailed."""
+        ...
+
+    def parse_transfer(self, webhook: Webhook) -> TransferNews | None:
+        """News of the destination's leg, whose signature was verified already; None for what changes nothing."""
+        ...
+
+    async def seat(self, account: CarrierAccount, leg: TransferLeg) -> str | None:
+        """The destination has answered: put it where the caller will join it; the conference's id if it has one."""
+        ...
+
+    async def join(self, account: CarrierAccount, leg: TransferLeg) -> None:
+        """Bring the caller to the seated destination; our media of the caller's call ends. Raises CarrierFailed."""
+        ...
+
+
+class BlindTransfer(Protocol):
+    async def redirect(
+        self, account: CarrierAccount, call_id: str, to_number: str, from_number: str, timeout_s: float
+    ) -> None:
+        """Send the caller to ``to_number`` and leave the call. Raises CarrierFailed."""
+        ...

@@ -1,0 +1,93 @@
+"""What carriers tell us and what we answer them."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from offhook.telephony.ports.calls import CallLinks, CarrierAccount, StatusUpdate, Webhook
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A signature that was right. ``nonce`` is what may be seen only once (with the same body again it is a duplicate,
+    with another body a forgery); None where the scheme has a time of its own and the body is covered."""
+
+    nonce: str | None = None
+
+
+class Verifier(Protocol):
+    """Asked before anything is parsed; the only thing read before is whose account the request claims to be of."""
+
+    def verify(self, account: CarrierAccount, webhook: Webhook, now_s: float) -> Proof | None:
+        """None when the account's carrier did not sign exactly this, or too long ago. ``now_s`` is unix time."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class MachineVerdict:
+    """The carrier's answering-machine detection. ``may_speak``: the beep is over, or the carrier does not wait for it."""
+
+    is_machine: bool
+    may_speak: bool = True
+    call_id: str | None = None
+
+
+class StatusParser(Protocol):
+    def parse_status(self, kind: str, webhook: Webhook) -> StatusUpdate | MachineVerdict | None:
+        """``kind`` is the callback's path segment (``status-callback``, ``events``, ``hangup-callback`` …). None for
+        news that changes nothing. Raises WebhookUnreadable."""
+        ...
+
+
+class WebhookUnreadable(Exception):
+    """A carrier's request that is not what this carrier sends."""
+
+
+@dataclass(frozen=True, slots=True)
+class InboundCall:
+    call_id: str
+    from_number: str | None
+    to_number: str
+    account_reference: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What a carrier is answered: TwiML, NCCO, JSON."""
+
+    content_type: str
+    body: bytes
+    status: int = 200
+
+
+class Inbound(Protocol):
+    """Calls that come to one of our numbers."""
+
+    def recognises(self, webhook: Webhook) -> bool:
+        """Whether this carrier sent it, going by its shape; no proof of anything."""
+        ...
+
+    def account_reference(self, webhook: Webhook) -> str | None:
+        """Which of the accounts it claims to be of: compared with :attr:`ConfigSpec.account_field`."""
+        ...
+
+    def parse_inbound(self, webhook: Webhook) -> InboundCall | None:
+        """None for news about a call that is not a new inbound one. Raises WebhookUnreadable."""
+        ...
+
+
+class Answerer(Protocol):
+    async def connect(self, account: CarrierAccount, call_id: str, links: CallLinks) -> Document:
+        """Connect the call to our media socket: by the document, or by asking the carrier. Raises CarrierFailed."""
+        ...
+
+    async def refuse(self, account: CarrierAccount, call_id: str, message: str) -> Document:
+        """Say ``message`` to the caller and hang up. Raises CarrierFailed."""
+        ...
+
+    def unavailable(self, message: str) -> Document:
+        """The same without an account and without anything that could fail: the fallback of the fallback."""
+        ...
+
+    def room(self, transfer_id: str) -> Document | None:
+        """The document for the destination's leg of a warm transfer; None where no document is fetched."""
+        ...
