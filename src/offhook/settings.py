@@ -25,7 +25,13 @@ class Settings(BaseSettings):
     public_url: str | None = None
     # Where the simulated phones of a job process reach the server; else the one on this data folder, else public_url.
     server_url: str | None = None
+    # Whose X-Forwarded-* headers are believed: addresses and networks with commas between.
     trusted_proxies: str = "127.0.0.1,::1"
+    # Other REST addresses of carriers, by name, as JSON: {"twilio": "http://127.0.0.1:9001"} (an emulator's).
+    carrier_urls: dict[str, str] = Field(default_factory=dict)
+    # Whose numbers quick-connect buys: sandbox, twilio or telnyx; the account's fields as JSON.
+    platform_carrier: Literal["sandbox", "twilio", "telnyx"] = "sandbox"
+    platform_carrier_account: SecretStr | None = None
     signup_enabled: bool = True
     secret_key: SecretStr | None = None
     log_level: Literal["debug", "info", "warning", "error"] = "info"

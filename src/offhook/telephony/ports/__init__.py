@@ -3,7 +3,7 @@
 A missing part is a missing feature. Carrier JSON, XML and audio formats end in ``providers/<name>/``.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from offhook.telephony.ports.calls import (
@@ -45,6 +45,7 @@ from offhook.telephony.ports.numbers import (
 from offhook.telephony.ports.webhooks import (
     Answerer,
     Document,
+    FollowUp,
     Inbound,
     InboundCall,
     MachineVerdict,
@@ -71,6 +72,7 @@ __all__ = [
     "Dialer",
     "Digit",
     "Document",
+    "FollowUp",
     "Inbound",
     "InboundCall",
     "LookedUp",
@@ -101,8 +103,14 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class CarrierSpec:
-    """The parts that one carrier has. ``wire`` makes a MediaWire for one connection; ``callbacks`` are the path segments
-    under which its news of runs arrive; ``calls_per_second`` is what it gives new accounts."""
+    """The parts that one carrier has. ``wire`` makes a MediaWire for one connection; ``calls_per_second`` is what the
+    carrier gives new accounts; ``close`` ends what its parts hold.
+
+    Its news arrive under ``/telephony/<name>/``: each of ``callbacks`` with a run's id behind it, or a transfer's for
+    ``transfer-result`` (a carrier that has none gets the common address of transfers); each of ``workflow_callbacks``
+    with ``workflow`` and a workflow's id, the run found by its call id; each of ``account_callbacks`` with nothing, the
+    account found by ``inbound.account_reference`` and the run by its call id. All are given to ``statuses`` by name.
+    """
 
     name: str
     dialer: Dialer | None = None
@@ -110,7 +118,10 @@ class CarrierSpec:
     verifier: Verifier | None = None
     statuses: StatusParser | None = None
     callbacks: Sequence[str] = ()
+    workflow_callbacks: Sequence[str] = ()
+    account_callbacks: Sequence[str] = ()
     inbound: Inbound | None = None
+    follow_up: FollowUp | None = None
     finder: CallFinder | None = None
     wire: Callable[[], MediaWire] | None = None
     transferrer: Transferrer | None = None
@@ -122,6 +133,7 @@ class CarrierSpec:
     config: ConfigSpec | None = None
     account_check: AccountCheck | None = None
     calls_per_second: float | None = None
+    close: Callable[[], Awaitable[None]] | None = None
 
 
 class Carriers:

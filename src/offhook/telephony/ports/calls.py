@@ -7,12 +7,19 @@ from typing import Any, Protocol
 
 @dataclass(frozen=True, slots=True)
 class CarrierAccount:
-    """Whose account at the carrier: ``config`` is what is stored of it. ``id`` is None for the built-in sandbox."""
+    """Whose account at the carrier: ``config`` is what is stored of it, its secrets opened. ``id`` is None for the
+    built-in sandbox.
+
+    ``caller_number`` is the number that calls come from unless another one is chosen, ``numbers`` how many of the
+    account's numbers are active.
+    """
 
     organization_id: int
     provider: str
     id: int | None = None
-    config: Mapping[str, Any] = field(default_factory=dict)
+    config: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    caller_number: str | None = None
+    numbers: int = 0
 
 
 class CarrierFailed(Exception):
@@ -79,12 +86,14 @@ class Dialer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StatusUpdate:
-    """What a carrier says about a call, in our words: ``status`` is one of ``runs.states``."""
+    """What a carrier says about a call, in our words: ``status`` is one of ``runs.states``. ``duration_s``: how long it
+    was connected, by the carrier's clock."""
 
     status: str
     call_id: str | None = None
     outcome: str | None = None
     end_reason: str | None = None
+    duration_s: float | None = None
 
 
 class CallFinder(Protocol):
@@ -140,12 +149,17 @@ class TransferLeg:
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
-    """A carrier's request as it came: the public URL, lower-case header names, the raw body."""
+    """A carrier's request as it came: the public URL, lower-case header names, the raw body.
+
+    ``has_secret``: its address carries ``?token=`` with :attr:`CallLinks.secret` of the run that it names, which the
+    platform has compared already (a wrong one never gets this far).
+    """
 
     method: str
     url: str
     headers: Mapping[str, str]
     body: bytes
+    has_secret: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Phone numbers at a carrier, and what an account there consists of."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -58,13 +58,18 @@ class NumberLookup(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ConfigField:
-    """One field of an account's form. ``kind`` is text, secret, multiline_secret or boolean."""
+    """One field of an account's form. ``kind`` is text, secret, multiline_secret or boolean.
+
+    ``is_missed``: not required, but something does not work without it (a key that verifies webhooks), so that users
+    are warned.
+    """
 
     name: str
     label: str
     kind: str = "text"
     is_required: bool = True
     help: str = ""
+    is_missed: bool = False
 
 
 class AccountCheck(Protocol):
@@ -76,9 +81,14 @@ class AccountCheck(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ConfigSpec:
-    """What an account of this carrier consists of; ``account_field`` is the one that its webhooks name."""
+    """What an account of this carrier consists of; ``account_field`` is the one that its webhooks name.
+
+    ``canonical_account`` makes two spellings of that field one: it is applied to what is stored and to what
+    ``Inbound.account_reference`` answers before they are compared.
+    """
 
     display_name: str
     fields: Sequence[ConfigField]
     account_field: str
     docs_url: str = ""
+    canonical_account: Callable[[str], str] = str.strip

@@ -75,6 +75,15 @@ class Inbound(Protocol):
         ...
 
 
+class FollowUp(Protocol):
+    """Carriers that are steered by commands: what is left to do when something that was asked for is done."""
+
+    async def follow_up(self, account: CarrierAccount, webhook: Webhook) -> None:
+        """Verified news at the inbound address that is no new call: hang up when a refusal was spoken, say. Raises
+        CarrierFailed."""
+        ...
+
+
 class Answerer(Protocol):
     async def connect(self, account: CarrierAccount, call_id: str, links: CallLinks) -> Document:
         """Connect the call to our media socket: by the document, or by asking the carrier. Raises CarrierFailed."""
