@@ -33,7 +33,11 @@ async def counted(root: Root) -> list[Any]:
     async with root.db.transaction() as session:
         found: list[Any] = []
         for table in (RunUsage, UsageBucket, ModelUsageBucket):
-            rows = (await session.execute(select(table.__table__))).mappings().all()
+            rows = (
+                (await session.execute(select(table.__table__).order_by(*table.__table__.primary_key.columns)))
+                .mappings()
+                .all()
+            )
             found.append([{key: comparable(value) for key, value in row.items()} for row in rows])
         return found
 
