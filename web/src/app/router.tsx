@@ -1,12 +1,9 @@
-/** Which address shows which page. */
+/** Which address shows which page; each page comes when it is first opened. */
 
-import { createRootRoute, createRoute, createRouter, Outlet, redirect } from "@tanstack/react-router";
-import { SignInPage } from "../features/auth";
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet, redirect } from "@tanstack/react-router";
+import { InvitationPage, SignInPage } from "../features/auth";
 import { token } from "../lib/session";
-import { AgentScreen } from "./agent_screen";
-import { AgentsScreen } from "./agents_screen";
 import { NotFound } from "./not_found";
-import { RunScreen } from "./run_screen";
 import { Shell } from "./shell";
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound });
@@ -16,21 +13,27 @@ interface SignInSearch {
   next?: string;
 }
 
+const text = (search: Record<string, unknown>, name: string) => (typeof search[name] === "string" ? { [name]: search[name] } : {});
+
 const signIn = createRoute({
   getParentRoute: () => root,
   path: "/sign-in",
-  validateSearch: (search: Record<string, unknown>): SignInSearch => ({
-    ...(typeof search["token"] === "string" ? { token: search["token"] } : {}),
-    ...(typeof search["next"] === "string" ? { next: search["next"] } : {}),
-  }),
+  validateSearch: (search: Record<string, unknown>): SignInSearch => ({ ...text(search, "token"), ...text(search, "next") }),
   component: SignInPage,
+});
+
+const invitation = createRoute({
+  getParentRoute: () => root,
+  path: "/invitation",
+  validateSearch: (search: Record<string, unknown>): { token?: string } => text(search, "token"),
+  component: InvitationPage,
 });
 
 const signedIn = createRoute({
   getParentRoute: () => root,
   id: "signed-in",
   beforeLoad: ({ location }) => {
-    if (token() === null) throw redirect({ to: "/sign-in", search: location.pathname === "/" ? {} : { next: location.pathname } });
+    if (token() === null) throw redirect({ to: "/sign-in", search: location.pathname === "/" ? {} : { next: location.href } });
   },
   component: Shell,
 });
@@ -40,13 +43,17 @@ const parseId = (raw: string) => {
   return Number.isSafeInteger(id) ? id : 0;
 };
 
-const agents = createRoute({ getParentRoute: () => signedIn, path: "/", component: AgentsScreen });
+const agents = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/",
+  component: lazyRouteComponent(() => import("./agents_screen"), "AgentsScreen"),
+});
 
 const agent = createRoute({
   getParentRoute: () => signedIn,
   path: "/agents/$agentId",
   params: { parse: ({ agentId }) => ({ agentId: parseId(agentId) }), stringify: ({ agentId }) => ({ agentId: String(agentId) }) },
-  component: AgentScreen,
+  component: lazyRouteComponent(() => import("./agent_screen"), "AgentScreen"),
 });
 
 const run = createRoute({
@@ -56,17 +63,41 @@ const run = createRoute({
     parse: ({ agentId, runId }) => ({ agentId: parseId(agentId), runId: parseId(runId) }),
     stringify: ({ agentId, runId }) => ({ agentId: String(agentId), runId: String(runId) }),
   },
-  component: RunScreen,
+  component: lazyRouteComponent(() => import("./run_screen"), "RunScreen"),
+});
+
+const settings = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/settings",
+  beforeLoad: ({ location }) => {
+    if (location.pathname.replace(/\/$/, "") === "/settings") throw redirect({ to: "/settings/$section", params: { section: "organization" } });
+  },
+  component: lazyRouteComponent(() => import("../features/settings"), "SettingsPage"),
+});
+
+const settingsSection = createRoute({
+  getParentRoute: () => settings,
+  path: "$section",
+  component: lazyRouteComponent(() => import("../features/settings"), "SettingsSection"),
 });
 
 export const router = createRouter({
-  routeTree: root.addChildren([signIn, signedIn.addChildren([agents, agent, run])]),
-  defaultPreload: false,
+  routeTree: root.addChildren([
+    signIn,
+    invitation,
+    signedIn.addChildren([agents, agent, run, settings.addChildren([settingsSection])]),
+  ]),
+  defaultPreload: "intent",
   scrollRestoration: true,
 });
 
 declare module "@tanstack/react-router" {
   interface Register {
     router: typeof router;
+  }
+
+  interface StaticDataRouteOption {
+    /** Takes the whole width beside the navigation. */
+    isWide?: boolean;
   }
 }

@@ -1,84 +1,92 @@
-/** The frame of every page behind the sign-in: name, account, colour scheme. */
+/** The frame of every page behind the sign-in: the places, the account, the colours, and who one really is. */
 
-import { ActionIcon, Button, Container, Group, Menu, Text, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
-import { Link, Outlet, useNavigate } from "@tanstack/react-router";
-import { useEffect } from "react";
-import { useAccount, useSignOut } from "../features/auth";
+import { ActionIcon, AppShell, Burger, Group, Tooltip } from "@mantine/core";
+import { useDisclosure, useLocalStorage } from "@mantine/hooks";
+import { Link, Outlet, useMatches, useNavigate } from "@tanstack/react-router";
+import { PanelLeftClose, PanelLeftOpen } from "lucide-react";
+import { Suspense, useEffect } from "react";
 import { Logo } from "../components/logo";
-import { useToken } from "../lib/session";
+import { Notices } from "../components/notices";
+import { useToken, wasExpired } from "../lib/session";
+import { AccountMenu, SchemeToggle } from "./account_menu";
+import { BorrowedBanner } from "./borrowed_banner";
+import { Nav } from "./nav";
 import classes from "./shell.module.css";
 
 export function Shell() {
-  const navigate = useNavigate();
-  const token = useToken();
-  useEffect(() => {
-    if (token === null) void navigate({ to: "/sign-in", replace: true });
-  }, [token, navigate]);
+  const [isOpen, menu] = useDisclosure(false);
+  const [isNarrow, setIsNarrow] = useLocalStorage({ key: "offhook.narrow", defaultValue: false, getInitialValueInEffect: false });
+  const isWide = useMatches({ select: (matches) => matches.some((match) => match.staticData.isWide === true) });
+  useSignInWhenSignedOut();
   return (
-    <>
+    <AppShell
+      layout="alt"
+      header={{ height: { base: 56, md: 0 } }}
+      navbar={{ width: isNarrow ? 68 : 228, breakpoint: "md", collapsed: { mobile: !isOpen } }}
+      withBorder={false}
+    >
       <a href="#content" className={classes.skip}>
         Skip to content
       </a>
-      <header className={classes.header}>
-        <Container size={1320} h="100%">
-          <Group h="100%" justify="space-between">
-            <Link to="/" className={classes.home} aria-label="Offhook: all agents">
-              <Logo />
-            </Link>
-            <Group gap={6}>
-              <SchemeToggle />
-              <AccountMenu />
-            </Group>
+      <AppShell.Header className={classes.bar} hiddenFrom="md">
+        <Group h="100%" px="md" justify="space-between">
+          <Home />
+          <Burger opened={isOpen} onClick={menu.toggle} size="sm" aria-label={isOpen ? "Close the menu" : "Open the menu"} aria-expanded={isOpen} />
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar className={classes.side} data-narrow={isNarrow || undefined}>
+        <Group className={classes.top} justify="space-between" wrap="nowrap">
+          <Home />
+          <Burger opened={isOpen} onClick={menu.close} size="sm" hiddenFrom="md" aria-label="Close the menu" />
+        </Group>
+        <Nav isNarrow={isNarrow} onGo={menu.close} />
+        <div className={classes.bottom}>
+          <AccountMenu isNarrow={isNarrow} />
+          <Group gap={4} className={classes.tools}>
+            <SchemeToggle />
+            <Tooltip label={isNarrow ? "Wide menu" : "Narrow menu"} position="right">
+              <ActionIcon
+                variant="subtle"
+                color="gray"
+                size="lg"
+                visibleFrom="md"
+                aria-label={isNarrow ? "Widen the menu" : "Narrow the menu"}
+                onClick={() => setIsNarrow(!isNarrow)}
+              >
+                {isNarrow ? <PanelLeftOpen size={18} strokeWidth={1.8} /> : <PanelLeftClose size={18} strokeWidth={1.8} />}
+              </ActionIcon>
+            </Tooltip>
           </Group>
-        </Container>
-      </header>
-      <main id="content">
-        <Container size={1320} py="xl">
-          <Outlet />
-        </Container>
-      </main>
-    </>
+        </div>
+      </AppShell.Navbar>
+      <AppShell.Main id="content" tabIndex={-1} className={classes.main}>
+        <BorrowedBanner />
+        <div className={classes.page} data-wide={isWide || undefined}>
+          <Suspense fallback={null}>
+            <Outlet />
+          </Suspense>
+        </div>
+      </AppShell.Main>
+      <Notices />
+    </AppShell>
   );
 }
 
-function SchemeToggle() {
-  const scheme = useComputedColorScheme("light");
-  const { setColorScheme } = useMantineColorScheme();
-  const other = scheme === "light" ? "dark" : "light";
+function Home() {
   return (
-    <ActionIcon variant="subtle" color="gray" size="lg" aria-label={`Switch to ${other} colours`} onClick={() => setColorScheme(other)}>
-      <svg width="18" height="18" viewBox="0 0 18 18" aria-hidden="true">
-        <circle cx="9" cy="9" r="7" fill="none" stroke="currentColor" strokeWidth="1.6" />
-        <path d="M9 2a7 7 0 0 1 0 14z" fill="currentColor" />
-      </svg>
-    </ActionIcon>
+    <Link to="/" className={classes.home} aria-label="Offhook: all agents">
+      <Logo />
+    </Link>
   );
 }
 
-function AccountMenu() {
-  const account = useAccount();
-  const signOut = useSignOut();
-  const name = account.data?.name || account.data?.email || "Account";
-  return (
-    <Menu position="bottom-end" width={240} withinPortal>
-      <Menu.Target>
-        <Button variant="subtle" color="gray" size="sm">
-          {name}
-        </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {account.data && (
-          <>
-            <Menu.Label>
-              <Text fz="xs" truncate>
-                {account.data.email} · {account.data.role}
-              </Text>
-            </Menu.Label>
-            <Menu.Divider />
-          </>
-        )}
-        <Menu.Item onClick={() => signOut.mutate()}>Sign out</Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
-  );
+/** Back to the door when the token is gone; and after an expiry from there to the same page. */
+function useSignInWhenSignedOut(): void {
+  const token = useToken();
+  const navigate = useNavigate();
+  useEffect(() => {
+    if (token !== null) return;
+    const next = window.location.pathname + window.location.search;
+    void navigate({ to: "/sign-in", search: wasExpired() && next !== "/" ? { next } : {}, replace: true });
+  }, [token, navigate]);
 }

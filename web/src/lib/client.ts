@@ -12,8 +12,9 @@ const signing: Middleware = {
     return request;
   },
   onResponse({ request, response }) {
-    const isSigningIn = /\/auth\/(link|login|signup)$/.test(new URL(request.url).pathname);
-    if (response.status === 401 && !isSigningIn) session.signedOut();
+    const isSigningIn = /\/auth\/(link|login|signup|password|invitations\/\w+)$/.test(new URL(request.url).pathname);
+    const sent = request.headers.get("Authorization")?.replace(/^Bearer /, "") ?? null;
+    if (response.status === 401 && !isSigningIn) session.expired(sent);
     return response;
   },
 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { errorFrom, messageOf } from "./errors";
+import { errorFrom, fieldErrors, formError, messageOf } from "./errors";
 
 describe("an error answer", () => {
   it("shows the sentence of the server and keeps its code", () => {
@@ -40,5 +40,30 @@ describe("anything thrown", () => {
     expect(messageOf(new TypeError("Failed to fetch"))).toBe("The server cannot be reached. Is it running?");
     expect(messageOf(new Error("odd"))).toBe("odd");
     expect(messageOf("odd")).toBe("Something went wrong.");
+  });
+});
+
+describe("a form", () => {
+  const error = errorFrom(422, {
+    detail: [
+      { loc: ["body", "name"], msg: "String should have at least 1 character", type: "string_too_short" },
+      { loc: ["body", "definition", "http_api", "config", "url"], msg: "Value error, not an address.", type: "value_error" },
+      { loc: ["body", "role"], msg: "no such role", type: "enum" },
+    ],
+  });
+
+  it("finds the sentence of each field, through union tags and into nested values", () => {
+    expect(fieldErrors(error, ["name", "definition", "definition.config.url"])).toEqual({
+      name: "String should have at least 1 character.",
+      "definition.config.url": "Not an address.",
+    });
+    expect(fieldErrors(error, ["definition"])).toEqual({ definition: "Not an address." });
+  });
+
+  it("says beside the fields only what has no field", () => {
+    expect(formError(error, ["name", "definition"])).toBe("role: no such role.");
+    expect(formError(error, ["name", "definition", "role"])).toBeNull();
+    expect(formError(errorFrom(409, { detail: "Taken.", code: "taken" }), ["name"])).toBe("Taken.");
+    expect(formError(null, ["name"])).toBeNull();
   });
 });

@@ -8,12 +8,19 @@ export interface WorkflowProblem {
   message: string;
 }
 
+/** What is wrong with one field of a request: `path` as in the body, `calling_hours.slots.0.end`. */
+export interface FieldProblem {
+  path: string;
+  message: string;
+}
+
 export class ApiError extends Error {
   constructor(
     readonly status: number,
     readonly code: string,
     message: string,
     readonly problems: WorkflowProblem[] = [],
+    readonly fields: FieldProblem[] = [],
   ) {
     super(message);
     this.name = "ApiError";
@@ -25,7 +32,10 @@ export function errorFrom(status: number, body: unknown): ApiError {
   const { detail, code } = (isObject(body) ? body : {}) as { detail?: unknown; code?: unknown };
   const name = typeof code === "string" ? code : "error";
   if (typeof detail === "string" && detail !== "") return new ApiError(status, name, detail);
-  if (Array.isArray(detail)) return new ApiError(status, "invalid", detail.map(fieldMessage).join(" ") || fallback(status));
+  if (Array.isArray(detail)) {
+    const fields = detail.map(fieldProblem).filter((problem) => problem !== null);
+    return new ApiError(status, "invalid", fields.map(sentenceOf).join(" ") || fallback(status), [], fields);
+  }
   if (isObject(detail) && Array.isArray(detail["errors"])) {
     const problems = detail["errors"].filter(isObject) as unknown as WorkflowProblem[];
     const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
@@ -41,11 +51,53 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : "Something went wrong.";
 }
 
-function fieldMessage(item: unknown): string {
-  if (!isObject(item) || typeof item["msg"] !== "string") return "";
-  const path = Array.isArray(item["loc"]) ? item["loc"].filter((part) => part !== "body").join(".") : "";
-  const sentence = item["msg"].replace(/^Value error, /, "").replace(/\.$/, "");
-  return path === "" ? `${sentence}.` : `${path}: ${sentence}.`;
+function fieldProblem(item: unknown): FieldProblem | null {
+  if (!isObject(item) || typeof item["msg"] !== "string") return null;
+  const path = Array.isArray(item["loc"]) ? item["loc"].filter((part, index) => !(index === 0 && PLACES.includes(String(part)))).join(".") : "";
+  return { path, message: `${item["msg"].replace(/^Value error, /, "").replace(/\.$/, "")}.` };
+}
+
+/** Where a value stood in the request; the rest of a location is its path. */
+const PLACES = ["body", "query", "path", "header"];
+
+function sentenceOf({ path, message }: FieldProblem): string {
+  return path === "" ? message : `${path}: ${message}`;
+}
+
+/**
+ * The sentence for each field of a form. A problem deep inside a field (`config.fields.api_key`) stands at the longest
+ * name that the form has (`config` or `config.fields.api_key`); union tags in the middle of a path are skipped over.
+ */
+export function fieldErrors<Name extends string>(error: unknown, names: readonly Name[]): Partial<Record<Name, string>> {
+  const found: Partial<Record<Name, string>> = {};
+  if (!(error instanceof ApiError)) return found;
+  for (const problem of error.fields) {
+    const name = [...names].sort((a, b) => b.length - a.length).find((candidate) => covers(candidate, problem.path));
+    if (name !== undefined && found[name] === undefined) found[name] = asSentence(problem.message);
+  }
+  return found;
+}
+
+/** What a form has to say beside its fields: nothing when every problem stands at one of them. */
+export function formError(error: unknown, names: readonly string[]): string | null {
+  if (error === null || error === undefined) return null;
+  if (!(error instanceof ApiError) || error.fields.length === 0) return messageOf(error);
+  const others = error.fields.filter((problem) => !names.some((name) => covers(name, problem.path)));
+  return others.length === 0 ? null : others.map(sentenceOf).join(" ");
+}
+
+/** Whether the steps of `name` come in `path` in their order, beginning with its first. */
+function covers(name: string, path: string): boolean {
+  const steps = path.split(".");
+  const wanted = name.split(".");
+  if (steps[0] !== wanted[0]) return false;
+  let at = 0;
+  for (const step of steps) if (step === wanted[at]) at += 1;
+  return at === wanted.length;
+}
+
+function asSentence(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 function fallback(status: number): string {

@@ -27,6 +27,34 @@ export function when(iso: string, now: number = Date.now()): string {
   return then.toLocaleDateString(undefined, { day: "numeric", month: "short", year: "numeric" });
 }
 
+/** Cents as money: 1234 → "$12.34"; a part of a cent is shown only where there is nothing else. */
+export function money(cents: number | null | undefined): string {
+  if (cents === null || cents === undefined) return "–";
+  const digits = cents !== 0 && Math.abs(cents) < 1 ? 4 : 2;
+  return `${cents < 0 ? "−" : ""}$${(Math.abs(cents) / 100).toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
+}
+
+export function count(value: number): string {
+  return value.toLocaleString("en");
+}
+
+/** "1 agent", "3 agents". */
+export function many(value: number, one: string, more = `${one}s`): string {
+  return `${count(value)} ${value === 1 ? one : more}`;
+}
+
+/** Day and time by the reader's clock. */
+export function dateTime(iso: string | null | undefined): string {
+  if (iso === null || iso === undefined) return "–";
+  return new Date(iso).toLocaleString(undefined, { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
+}
+
+export function fileSize(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  if (bytes < 1_000_000) return `${Math.round(bytes / 1000)} kB`;
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
 /** `caller_hung_up` → "Caller hung up". */
 export function words(name: string): string {
   const spaced = name.replaceAll("_", " ");

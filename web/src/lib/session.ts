@@ -1,8 +1,13 @@
-/** The signed-in person's token, kept over reloads and shared between tabs. */
+/** The signed-in person's token, kept over reloads and shared between tabs; beneath it a superuser's own one. */
 
 import { useSyncExternalStore } from "react";
 
 const KEY = "offhook.token";
+/** The superuser's own token while KEY holds a borrowed one. */
+const OWN_KEY = "offhook.own-token";
+/** Says to the sign-in page that nobody asked to be signed out. */
+const EXPIRED_KEY = "offhook.expired";
+
 const listeners = new Set<() => void>();
 const changed = () => listeners.forEach((listener) => listener());
 
@@ -12,15 +17,49 @@ export function token(): string | null {
 
 export function signedIn(value: string): void {
   localStorage.setItem(KEY, value);
+  localStorage.removeItem(OWN_KEY);
+  sessionStorage.removeItem(EXPIRED_KEY);
   changed();
 }
 
 export function signedOut(): void {
   localStorage.removeItem(KEY);
+  localStorage.removeItem(OWN_KEY);
   changed();
 }
 
-function subscribe(listener: () => void): () => void {
+/** The server does not know the token any more. A borrowed session gives way to one's own. */
+export function expired(refused: string | null): void {
+  if (token() === null || refused !== token()) return;
+  if (localStorage.getItem(OWN_KEY) !== null) {
+    giveBack();
+    return;
+  }
+  sessionStorage.setItem(EXPIRED_KEY, "1");
+  signedOut();
+}
+
+export function wasExpired(): boolean {
+  return sessionStorage.getItem(EXPIRED_KEY) !== null;
+}
+
+/** Acts with somebody else's token until `giveBack`. */
+export function borrow(value: string): void {
+  const own = token();
+  if (own !== null) localStorage.setItem(OWN_KEY, own);
+  localStorage.setItem(KEY, value);
+  changed();
+}
+
+export function giveBack(): void {
+  const own = localStorage.getItem(OWN_KEY);
+  localStorage.removeItem(OWN_KEY);
+  if (own === null) localStorage.removeItem(KEY);
+  else localStorage.setItem(KEY, own);
+  changed();
+}
+
+export function subscribe(listener: () => void): () => void {
   listeners.add(listener);
   window.addEventListener("storage", listener);
   return () => {

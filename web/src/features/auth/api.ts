@@ -52,12 +52,44 @@ export function useSignOut() {
   });
 }
 
-export function useAccount() {
+/** The organisations that one belongs to. */
+export function useOrganizations() {
   const token = useToken();
   return useQuery({
-    queryKey: ["account", token],
+    queryKey: ["organizations", token],
     enabled: token !== null,
     staleTime: 60_000,
-    queryFn: () => unwrap(api.GET("/api/v1/auth/me")),
+    queryFn: () => unwrap(api.GET("/api/v1/auth/organizations")),
+  });
+}
+
+/** Begins anew in another organisation: nothing of the first one stays in the page. */
+export function useSwitch() {
+  return useMutation({
+    mutationFn: (organization_id: number) => unwrap(api.POST("/api/v1/auth/switch", { body: { organization_id } })),
+    onSuccess: (answer) => {
+      signedIn(answer.token);
+      window.location.assign("/");
+    },
+  });
+}
+
+export function useInvitation(token: string) {
+  return useQuery({
+    queryKey: ["invitation", token],
+    enabled: token !== "",
+    retry: false,
+    queryFn: () => unwrap(api.POST("/api/v1/auth/invitations/look", { body: { token } })),
+  });
+}
+
+export function useAcceptInvitation(token: string) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (body: { name?: string; password?: string }) => unwrap(api.POST("/api/v1/auth/invitations/accept", { body: { token, ...body } })),
+    onSuccess: (answer) => {
+      queries.clear();
+      signedIn(answer.token);
+    },
   });
 }

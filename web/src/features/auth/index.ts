@@ -1,4 +1,5 @@
-/** Signing in and out. */
+/** Signing in and out, and joining an organisation. */
 
-export { useAccount, useSignOut } from "./api";
+export { useOrganizations, useSignOut, useSwitch } from "./api";
+export { InvitationPage } from "./invitation_page";
 export { SignInPage } from "./sign_in_page";

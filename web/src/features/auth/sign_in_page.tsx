@@ -1,11 +1,13 @@
 /** The door: a one-time link, or e-mail and password, or a new account. */
 
-import { Anchor, Box, Button, Center, Loader, Paper, PasswordInput, Stack, Text, TextInput, Title } from "@mantine/core";
+import { Alert, Anchor, Box, Button, Center, Loader, Paper, PasswordInput, Stack, Text, TextInput, Title } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useState } from "react";
+import { FormProblem } from "../../components/dialog";
 import { Logo } from "../../components/logo";
 import { Problem } from "../../components/problem";
-import { useToken } from "../../lib/session";
+import { useForm } from "../../lib/form";
+import { useToken, wasExpired } from "../../lib/session";
 import { useLink, useSignIn, useSignUp } from "./api";
 import { nextPath } from "./next_path";
 
@@ -38,6 +40,11 @@ export function SignInPage() {
           ) : (
             <Stack gap="lg">
               {link.isError && <LinkProblem error={link.error} />}
+              {token === undefined && wasExpired() && (
+                <Alert variant="light" role="status" py="xs">
+                  Your session has ended. Sign in, and you are back where you were.
+                </Alert>
+              )}
               <PasswordForm />
             </Stack>
           )}
@@ -63,12 +70,11 @@ function LinkProblem({ error }: { error: unknown }) {
 
 function PasswordForm() {
   const [isNew, setIsNew] = useState(false);
-  const [email, setEmail] = useState("");
-  const [password, setPassword] = useState("");
-  const [name, setName] = useState("");
   const signIn = useSignIn();
   const signUp = useSignUp();
   const active = isNew ? signUp : signIn;
+  const form = useForm({ name: "", email: "", password: "" }, active.error);
+  const { name, email, password } = form.values;
 
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -82,23 +88,21 @@ function PasswordForm() {
   };
 
   return (
-    <form onSubmit={submit}>
+    <form onSubmit={submit} noValidate>
       <Stack gap="md">
         <Title order={1} fz={22}>
           {isNew ? "Create an account" : "Sign in"}
         </Title>
-        {isNew && <TextInput label="Name" autoComplete="name" value={name} onChange={(event) => setName(event.currentTarget.value)} />}
-        <TextInput label="E-mail" type="email" autoComplete="email" required value={email} onChange={(event) => setEmail(event.currentTarget.value)} />
+        {isNew && <TextInput label="Name" autoComplete="name" {...form.text("name")} />}
+        <TextInput label="E-mail" type="email" autoComplete="email" required {...form.text("email")} />
         <PasswordInput
           label="Password"
           description={isNew ? "At least 8 characters" : undefined}
           autoComplete={isNew ? "new-password" : "current-password"}
           required
-          minLength={isNew ? 8 : undefined}
-          value={password}
-          onChange={(event) => setPassword(event.currentTarget.value)}
+          {...form.text("password")}
         />
-        {active.isError && <Problem error={active.error} />}
+        <FormProblem words={form.problem} />
         <Button type="submit" loading={active.isPending} size="md" fullWidth>
           {isNew ? "Create account" : "Sign in"}
         </Button>

@@ -1,0 +1,38 @@
+/** The places of the product, on the left: a list of words and signs, of signs alone when there is little room. */
+
+import { Tooltip } from "@mantine/core";
+import { Link, type LinkProps, useRouterState } from "@tanstack/react-router";
+import { Bot, type LucideIcon, Settings } from "lucide-react";
+import classes from "./shell.module.css";
+
+interface Place {
+  to: NonNullable<LinkProps["to"]>;
+  title: string;
+  icon: LucideIcon;
+  /** Addresses that belong to it; its own always does. */
+  covers?: RegExp;
+}
+
+const PLACES: readonly Place[] = [
+  { to: "/", title: "Agents", icon: Bot, covers: /^\/agents\// },
+  { to: "/settings", title: "Settings", icon: Settings, covers: /^\/settings/ },
+];
+
+export function Nav({ isNarrow, onGo }: { isNarrow: boolean; onGo: () => void }) {
+  const here = useRouterState({ select: (state) => state.location.pathname });
+  return (
+    <nav aria-label="Main" className={classes.nav}>
+      {PLACES.map((place) => {
+        const isHere = here === place.to || place.covers?.test(here) === true;
+        return (
+          <Tooltip key={place.to} label={place.title} position="right" disabled={!isNarrow}>
+            <Link to={place.to} className={classes.place} data-here={isHere || undefined} aria-current={isHere ? "page" : undefined} onClick={onGo}>
+              <place.icon size={18} strokeWidth={1.8} aria-hidden="true" />
+              <span className={classes.placeName}>{place.title}</span>
+            </Link>
+          </Tooltip>
+        );
+      })}
+    </nav>
+  );
+}

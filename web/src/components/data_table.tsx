@@ -1,0 +1,69 @@
+/** A table that scrolls within its box where there is too little room, with pages below it. */
+
+import { Group, Pagination, Table, Text } from "@mantine/core";
+import type { ReactNode } from "react";
+import { count } from "../lib/format";
+import classes from "./data_table.module.css";
+
+export interface Column {
+  title: string;
+  isRight?: boolean;
+  /** For a column of buttons, whose title is only read aloud. */
+  isQuiet?: boolean;
+  width?: number | string;
+}
+
+interface DataTableProps {
+  label: string;
+  columns: readonly Column[];
+  minWidth?: number;
+  children: ReactNode;
+}
+
+export function DataTable({ label, columns, minWidth = 640, children }: DataTableProps) {
+  return (
+    <div className={classes.scroll} tabIndex={0} role="region" aria-label={label}>
+      <Table className={classes.table} style={{ minWidth }} highlightOnHover>
+        <Table.Thead>
+          <Table.Tr>
+            {columns.map((column) => (
+              <Table.Th key={column.title} ta={column.isRight ? "right" : undefined} w={column.width}>
+                {column.isQuiet ? <span className={classes.quiet}>{column.title}</span> : column.title}
+              </Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>{children}</Table.Tbody>
+      </Table>
+    </div>
+  );
+}
+
+interface PagerProps {
+  page: number;
+  pages: number;
+  total: number;
+  what: string;
+  onChange: (page: number) => void;
+}
+
+export function Pager({ page, pages, total, what, onChange }: PagerProps) {
+  if (total === 0) return null;
+  return (
+    <Group className={classes.pager} justify="space-between">
+      <Text fz="sm" c="dimmed">
+        {count(total)} {what}
+      </Text>
+      {pages > 1 && (
+        <Pagination
+          size="sm"
+          total={pages}
+          value={page}
+          onChange={onChange}
+          getItemProps={(number) => ({ "aria-label": `Page ${number}` })}
+          getControlProps={(control) => ({ "aria-label": `${control} page` })}
+        />
+      )}
+    </Group>
+  );
+}

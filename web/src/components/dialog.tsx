@@ -1,0 +1,86 @@
+/** A form in a dialog, and a question before what cannot be undone. */
+
+import { Alert, Button, Group, Modal, Stack, Text } from "@mantine/core";
+import type { FormEvent, ReactNode } from "react";
+import { messageOf } from "../lib/errors";
+
+interface FormDialogProps {
+  title: string;
+  isOpen: boolean;
+  onClose: () => void;
+  onSubmit: () => void;
+  submit: string;
+  isBusy: boolean;
+  isDisabled?: boolean;
+  /** What is wrong beside the fields. */
+  problem?: string | null;
+  size?: string | number;
+  children: ReactNode;
+}
+
+export function FormDialog({ title, isOpen, onClose, onSubmit, submit, isBusy, isDisabled, problem, size, children }: FormDialogProps) {
+  const send = (event: FormEvent) => {
+    event.preventDefault();
+    onSubmit();
+  };
+  return (
+    <Modal opened={isOpen} onClose={onClose} title={title} size={size ?? "md"}>
+      <form onSubmit={send} noValidate>
+        <Stack gap="md">
+          {children}
+          <FormProblem words={problem} />
+          <Group justify="flex-end" gap="sm">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={isBusy} disabled={isDisabled ?? false}>
+              {submit}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+export function FormProblem({ words }: { words: string | null | undefined }) {
+  if (!words) return null;
+  return (
+    <Alert color="red" variant="light" role="alert" py="xs">
+      {words}
+    </Alert>
+  );
+}
+
+interface ConfirmProps {
+  title: string;
+  children: ReactNode;
+  isOpen: boolean;
+  onClose: () => void;
+  onConfirm: () => void;
+  confirm: string;
+  isBusy?: boolean;
+  error?: unknown;
+  isDangerous?: boolean;
+}
+
+export function Confirm({ title, children, isOpen, onClose, onConfirm, confirm, isBusy = false, error, isDangerous = true }: ConfirmProps) {
+  return (
+    <Modal opened={isOpen} onClose={onClose} title={title}>
+      <Stack gap="md">
+        <Text component="div" fz="sm">
+          {children}
+        </Text>
+        <FormProblem words={error ? messageOf(error) : null} />
+        <Group justify="flex-end" gap="sm">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button color={isDangerous ? "red" : "brand"} loading={isBusy} onClick={onConfirm} data-autofocus>
+            {confirm}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}
