@@ -2,7 +2,7 @@
 
 import { Tooltip } from "@mantine/core";
 import { Link, type LinkProps, useRouterState } from "@tanstack/react-router";
-import { Bot, type LucideIcon, Settings } from "lucide-react";
+import { Bot, type LucideIcon, MessagesSquare, Settings } from "lucide-react";
 import classes from "./shell.module.css";
 
 interface Place {
@@ -14,7 +14,8 @@ interface Place {
 }
 
 const PLACES: readonly Place[] = [
-  { to: "/", title: "Agents", icon: Bot, covers: /^\/agents\// },
+  { to: "/", title: "Agents", icon: Bot, covers: /^\/agents\/\d+\/?$/ },
+  { to: "/runs", title: "Runs", icon: MessagesSquare, covers: /\/runs\// },
   { to: "/settings", title: "Settings", icon: Settings, covers: /^\/settings/ },
 ];
 

@@ -2,6 +2,7 @@
 
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet, redirect } from "@tanstack/react-router";
 import { InvitationPage, SignInPage } from "../features/auth";
+import { readRunSearch } from "../features/runs/search";
 import { token } from "../lib/session";
 import { NotFound } from "./not_found";
 import { Shell } from "./shell";
@@ -66,6 +67,13 @@ const run = createRoute({
   component: lazyRouteComponent(() => import("./run_screen"), "RunScreen"),
 });
 
+const runs = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/runs",
+  validateSearch: readRunSearch,
+  component: lazyRouteComponent(() => import("../features/runs"), "RunsPage"),
+});
+
 const settings = createRoute({
   getParentRoute: () => signedIn,
   path: "/settings",
@@ -85,7 +93,7 @@ export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
     invitation,
-    signedIn.addChildren([agents, agent, run, settings.addChildren([settingsSection])]),
+    signedIn.addChildren([agents, agent, run, runs, settings.addChildren([settingsSection])]),
   ]),
   defaultPreload: "intent",
   scrollRestoration: true,

@@ -11,31 +11,60 @@ export interface Column {
   /** For a column of buttons, whose title is only read aloud. */
   isQuiet?: boolean;
   width?: number | string;
+  /** The name by which the list can be put in order. */
+  sort?: string;
+}
+
+export interface Sorting {
+  by: string;
+  order: "asc" | "desc";
+  onSort: (by: string, order: "asc" | "desc") => void;
 }
 
 interface DataTableProps {
   label: string;
   columns: readonly Column[];
   minWidth?: number;
+  sorting?: Sorting;
   children: ReactNode;
 }
 
-export function DataTable({ label, columns, minWidth = 640, children }: DataTableProps) {
+export function DataTable({ label, columns, minWidth = 640, sorting, children }: DataTableProps) {
   return (
     <div className={classes.scroll} tabIndex={0} role="region" aria-label={label}>
       <Table className={classes.table} style={{ minWidth }} highlightOnHover>
         <Table.Thead>
           <Table.Tr>
             {columns.map((column) => (
-              <Table.Th key={column.title} ta={column.isRight ? "right" : undefined} w={column.width}>
-                {column.isQuiet ? <span className={classes.quiet}>{column.title}</span> : column.title}
-              </Table.Th>
+              <Head key={column.title} column={column} sorting={sorting} />
             ))}
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>{children}</Table.Tbody>
       </Table>
     </div>
+  );
+}
+
+function Head({ column, sorting }: { column: Column; sorting: Sorting | undefined }) {
+  const isSorted = sorting !== undefined && column.sort !== undefined && sorting.by === column.sort;
+  const title = column.isQuiet ? <span className={classes.quiet}>{column.title}</span> : column.title;
+  const turn = () => column.sort && sorting?.onSort(column.sort, isSorted && sorting.order === "desc" ? "asc" : "desc");
+  return (
+    <Table.Th
+      ta={column.isRight ? "right" : undefined}
+      w={column.width}
+      aria-sort={isSorted ? (sorting.order === "asc" ? "ascending" : "descending") : undefined}
+    >
+      {column.sort === undefined || sorting === undefined ? (
+        title
+      ) : (
+        <button type="button" className={classes.sort} onClick={turn}>
+          {title}
+          <span aria-hidden="true">{isSorted ? (sorting.order === "asc" ? "↑" : "↓") : "↕"}</span>
+        </button>
+      )}
+    </Table.Th>
   );
 }
 

@@ -11,15 +11,25 @@ interface TranscriptProps {
   /** Scrolls with what comes, unless the reader scrolled up. */
   isLive?: boolean;
   hasTimes?: boolean;
+  /** Where a recording is: what is being said then is marked, and stays in sight. */
+  heardMs?: number;
+  /** Each line can be listened to. */
+  onSeek?: (ms: number) => void;
 }
 
-export function Transcript({ lines, agentName, isLive = false, hasTimes = false }: TranscriptProps) {
+export function Transcript({ lines, agentName, isLive = false, hasTimes = false, heardMs, onSeek }: TranscriptProps) {
   const box = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(true);
   useEffect(() => {
     const element = box.current;
     if (isLive && element && isAtEnd.current) element.scrollTop = element.scrollHeight;
   }, [lines, isLive]);
+  const heardId = heardMs === undefined ? undefined : lines.findLast((line) => line.kind === "speech" && line.atMs <= heardMs + 150)?.id;
+  useEffect(() => {
+    const element = box.current;
+    const line = heardId === undefined ? null : element?.querySelector<HTMLElement>(`[data-line="${heardId}"]`);
+    if (element && line) element.scrollTop = line.offsetTop - element.offsetTop - element.clientHeight / 3;
+  }, [heardId]);
   const watch = () => {
     const element = box.current;
     if (element) isAtEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < 60;
@@ -40,7 +50,15 @@ export function Transcript({ lines, agentName, isLive = false, hasTimes = false 
             <span>{line.text}</span>
           </p>
         ) : (
-          <Bubble key={line.id} line={line} agentName={agentName} hasTime={hasTimes} isFollowing={follows(lines, index)} />
+          <Bubble
+            key={line.id}
+            line={line}
+            agentName={agentName}
+            hasTime={hasTimes}
+            isFollowing={follows(lines, index)}
+            isHeard={line.id === heardId}
+            onSeek={onSeek}
+          />
         ),
       )}
     </div>
@@ -58,16 +76,25 @@ interface BubbleProps {
   agentName: string;
   hasTime: boolean;
   isFollowing: boolean;
+  isHeard: boolean;
+  onSeek: ((ms: number) => void) | undefined;
 }
 
-function Bubble({ line, agentName, hasTime, isFollowing }: BubbleProps) {
+function Bubble({ line, agentName, hasTime, isFollowing, isHeard, onSeek }: BubbleProps) {
   const isCaller = line.speaker === "caller";
   return (
-    <div className={classes.turn} data-speaker={line.speaker} data-state={line.state} data-following={isFollowing || undefined}>
+    <div
+      className={classes.turn}
+      data-line={line.id}
+      data-speaker={line.speaker}
+      data-state={line.state}
+      data-following={isFollowing || undefined}
+      data-heard={isHeard || undefined}
+    >
       {!isFollowing && (
         <span className={classes.who}>
           {isCaller ? "Caller" : agentName}
-          {hasTime && <time>{clock(line.atMs)}</time>}
+          {hasTime && (onSeek === undefined ? <time>{clock(line.atMs)}</time> : <TimeButton atMs={line.atMs} onSeek={onSeek} />)}
         </span>
       )}
       <p className={classes.bubble}>
@@ -83,5 +110,13 @@ function Bubble({ line, agentName, hasTime, isFollowing }: BubbleProps) {
       </p>
       {line.state === "interrupted" && <span className={classes.mark}>interrupted</span>}
     </div>
+  );
+}
+
+function TimeButton({ atMs, onSeek }: { atMs: number; onSeek: (ms: number) => void }) {
+  return (
+    <button type="button" className={classes.time} onClick={() => onSeek(atMs)} aria-label={`Listen from ${clock(atMs)}`}>
+      {clock(atMs)}
+    </button>
   );
 }

@@ -3,11 +3,41 @@
 import { useQuery } from "@tanstack/react-query";
 import { api, unwrap } from "../../lib/client";
 import type { Run } from "../../lib/types";
+import { criteriaOf, type RunSearch } from "./search";
 
 const LIVE = ["initiated", "ringing", "in_progress"];
 
 export function isLive(run: Pick<Run, "status">): boolean {
   return LIVE.includes(run.status);
+}
+
+export const PER_PAGE = 25;
+
+function asked(search: RunSearch): { filters?: string } {
+  const criteria = criteriaOf(search);
+  return criteria.length === 0 ? {} : { filters: JSON.stringify(criteria) };
+}
+
+/** Runs of all agents. */
+export function useAllRuns(search: RunSearch) {
+  return useQuery({
+    queryKey: ["runs", "all", search],
+    placeholderData: (before) => before,
+    refetchInterval: (query) => (query.state.data?.items.some(isLive) ? 3_000 : 15_000),
+    queryFn: () =>
+      unwrap(
+        api.GET("/api/v1/organizations/usage/runs", {
+          params: {
+            query: { ...asked(search), page: search.page ?? 1, limit: PER_PAGE, sort_by: search.sort ?? "created_at", sort_order: search.order ?? "desc" },
+          },
+        }),
+      ),
+  });
+}
+
+/** Where the same runs come as a CSV. */
+export function reportPath(search: RunSearch): string {
+  return `/api/v1/organizations/usage/runs/report?${new URLSearchParams(asked(search)).toString()}`;
 }
 
 export function useRuns(agentId: number, page: number, limit: number) {
@@ -25,5 +55,17 @@ export function useRun(agentId: number, runId: number) {
     refetchInterval: (query) => (query.state.data && isLive(query.state.data) ? 2_000 : false),
     queryFn: () =>
       unwrap(api.GET("/api/v1/workflow/{workflow_id}/runs/{run_id}", { params: { path: { workflow_id: agentId, run_id: runId } } })),
+  });
+}
+
+/** For the filter by campaign. */
+export function useCampaignNames() {
+  return useQuery({
+    queryKey: ["campaigns", "names"],
+    staleTime: 30_000,
+    queryFn: async () => {
+      const campaigns = await unwrap(api.GET("/api/v1/campaign/", { params: { query: { limit: 100 } } }));
+      return campaigns.map((campaign) => ({ value: String(campaign.id), label: campaign.name }));
+    },
   });
 }

@@ -1,23 +1,28 @@
 /** One conversation afterwards, or while it goes on: what was said, how it sounded, how fast it answered. */
 
-import { Anchor, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
-import { useDocumentTitle } from "@mantine/hooks";
+import { Anchor, Group, Skeleton, Stack, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
+import { Fact } from "../../components/fact";
 import { LatencyBars, LatencySummary } from "../../components/latency";
+import { Page } from "../../components/page";
 import { Panel } from "../../components/panel";
 import { Problem } from "../../components/problem";
 import { RunBadge } from "../../components/run_badge";
 import { Transcript } from "../../components/transcript";
 import { localPath } from "../../lib/address";
 import { conversationOf } from "../../lib/conversation";
-import { duration, when, words } from "../../lib/format";
+import { dateTime, duration, money, words } from "../../lib/format";
 import { turnsOf } from "../../lib/latency";
 import type { RunDetail } from "../../lib/types";
-import { useRun } from "./api";
+import { isLive, useRun } from "./api";
 import { EventsPanel } from "./events_panel";
+import { Costs, Reviews, Values } from "./facts_panels";
+import { PlayerBar } from "./player";
 import classes from "./runs.module.css";
 import { channel } from "./runs_panel";
+import { Share } from "./share";
+import { usePlayer } from "./use_player";
 
 export function RunPage({ agentId, runId }: { agentId: number; runId: number }) {
   const run = useRun(agentId, runId);
@@ -27,23 +32,41 @@ export function RunPage({ agentId, runId }: { agentId: number; runId: number }) 
 }
 
 function Shown({ agentId, run }: { agentId: number; run: RunDetail }) {
-  useDocumentTitle(`${run.name} · Offhook`);
   const conversation = useMemo(() => conversationOf(run.events), [run.events]);
   const turns = useMemo(() => turnsOf(run.events), [run.events]);
+  const isSpoken = run.mode !== "textchat";
+  // While it goes on the file grows: it is played once it is whole.
+  const address = run.recording_url !== null && !isLive(run) ? localPath(run.recording_url, window.location.href) : null;
+  const player = usePlayer(address);
+  const isHeard = address !== null && (player.isPlaying || player.seconds > 0);
   return (
-    <Stack gap="lg">
-      <Header agentId={agentId} run={run} />
+    <Page title={run.name} back={<Trail agentId={agentId} agentName={run.workflow_name} />} about={<Facts run={run} />} actions={<Share run={run} />}>
       <div className={classes.columns}>
         <Panel title="Transcript" right={run.transcript_url && <Download url={run.transcript_url} name="Transcript" />} className={classes.tall}>
           {conversation.lines.length > 0 ? (
-            <Transcript lines={conversation.lines} agentName={run.workflow_name} hasTimes />
+            <Transcript
+              lines={conversation.lines}
+              agentName={run.workflow_name}
+              hasTimes
+              isLive={isLive(run)}
+              {...(isHeard ? { heardMs: player.seconds * 1000 } : {})}
+              {...(address === null ? {} : { onSeek: (ms: number) => player.seek(ms / 1000) })}
+            />
           ) : (
-            <Nothing words="Nobody said anything." />
+            <Nothing words={isLive(run) ? "Nobody has said anything yet." : "Nobody said anything."} />
           )}
         </Panel>
         <Stack gap="lg" miw={0}>
-          {run.mode !== "textchat" && <Recording run={run} />}
-          {run.mode !== "textchat" && (
+          {isSpoken && (
+            <Panel title="Recording" right={run.recording_url && <Download url={run.recording_url} name="Recording" />}>
+              {address === null ? (
+                <Nothing words={isLive(run) ? "It can be played when the call is over." : "There is no recording."} />
+              ) : (
+                <PlayerBar player={player} address={address} />
+              )}
+            </Panel>
+          )}
+          {isSpoken && (
             <Panel title="Answer time">
               {turns.length > 0 ? (
                 <Stack p="lg" gap="lg">
@@ -55,67 +78,46 @@ function Shown({ agentId, run }: { agentId: number; run: RunDetail }) {
               )}
             </Panel>
           )}
-          <Gathered values={run.gathered_context["extracted_variables"]} />
+          <Values title="What was learned" values={run.gathered_context["extracted_variables"]} />
+          <Values title="What it was given" values={run.initial_context} />
+          <Reviews reviews={run.annotations} />
+          <Costs run={run} />
           <EventsPanel events={run.events} />
         </Stack>
       </div>
-    </Stack>
+    </Page>
   );
 }
 
-function Header({ agentId, run }: { agentId: number; run: RunDetail }) {
+function Trail({ agentId, agentName }: { agentId: number; agentName: string }) {
   return (
-    <div>
-      <Anchor fz="sm" c="dimmed" renderRoot={(props) => <Link to="/agents/$agentId" params={{ agentId }} {...props} />}>
-        ← {run.workflow_name}
-      </Anchor>
-      <Group gap="sm" mt={6}>
-        <Title order={1} fz={26}>
-          {run.name}
-        </Title>
-        <RunBadge status={run.status} outcome={run.outcome} />
+    <nav aria-label="Above this run">
+      <Group gap={8}>
+        <Anchor fz="sm" c="dimmed" renderRoot={(props) => <Link to="/runs" {...props} />}>
+          Runs
+        </Anchor>
+        <Text span fz="sm" c="dimmed" aria-hidden="true">
+          /
+        </Text>
+        <Anchor fz="sm" c="dimmed" renderRoot={(props) => <Link to="/agents/$agentId" params={{ agentId }} {...props} />}>
+          {agentName}
+        </Anchor>
       </Group>
-      <Group gap={22} mt={10}>
-        <Fact name="Channel" value={channel(run)} />
-        <Fact name="Started" value={when(run.started_at ?? run.created_at)} />
-        <Fact name="Duration" value={duration(run.duration)} />
-        <Fact name="Ended by" value={run.end_reason ? words(run.end_reason) : "–"} />
-        <Fact name="Version" value={`v${run.version_number}`} />
-        <Fact name="Cost" value={`$${(run.cost_cents / 100).toFixed(2)}`} />
-      </Group>
-    </div>
+    </nav>
   );
 }
 
-function Fact({ name, value }: { name: string; value: string }) {
+function Facts({ run }: { run: RunDetail }) {
   return (
-    <div>
-      <Text fz="xs" c="dimmed">
-        {name}
-      </Text>
-      <Text fz="sm" fw={600}>
-        {value}
-      </Text>
-    </div>
-  );
-}
-
-function Recording({ run }: { run: RunDetail }) {
-  return (
-    <Panel title="Recording" right={run.recording_url && <Download url={run.recording_url} name="Recording" />}>
-      {run.recording_url ? (
-        <div className={classes.player}>
-          <audio controls preload="metadata" src={localPath(run.recording_url, window.location.href)} aria-label="Recording: caller left, agent right">
-            <track kind="captions" />
-          </audio>
-          <Text fz="xs" c="dimmed">
-            Stereo: the caller on the left, the agent on the right.
-          </Text>
-        </div>
-      ) : (
-        <Nothing words="There is no recording." />
-      )}
-    </Panel>
+    <Group gap={26} mt={8} c="var(--mantine-color-text)">
+      <Fact name="How it went" value={<RunBadge status={run.status} outcome={run.outcome} />} />
+      <Fact name="Channel" value={channel(run)} />
+      <Fact name="Started" value={dateTime(run.started_at ?? run.created_at)} />
+      <Fact name="Duration" value={duration(run.duration)} />
+      <Fact name="Ended by" value={run.end_reason ? words(run.end_reason) : "–"} />
+      <Fact name="Version" value={`v${run.version_number}`} />
+      <Fact name="Cost" value={money(run.cost_cents)} />
+    </Group>
   );
 }
 
@@ -124,23 +126,6 @@ function Download({ url, name }: { url: string; name: string }) {
     <Anchor fz="sm" href={localPath(url, window.location.href)} download aria-label={`Download: ${name}`}>
       Download
     </Anchor>
-  );
-}
-
-function Gathered({ values }: { values: unknown }) {
-  const entries = typeof values === "object" && values !== null ? Object.entries(values) : [];
-  if (entries.length === 0) return null;
-  return (
-    <Panel title="What was learned">
-      <dl className={classes.facts}>
-        {entries.map(([name, value]) => (
-          <div key={name}>
-            <dt>{words(name)}</dt>
-            <dd>{typeof value === "string" ? value : JSON.stringify(value)}</dd>
-          </div>
-        ))}
-      </dl>
-    </Panel>
   );
 }
 
