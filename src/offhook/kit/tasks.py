@@ -32,6 +32,12 @@ class Tasks:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
 
+    def cancel(self, *, but: asyncio.Task[Any] | None = None) -> None:
+        """Cancel what still runs, without waiting; ``but`` goes on (the task that asks)."""
+        for task in list(self._running):
+            if task is not but:
+                task.cancel()
+
     def _ended(self, task: asyncio.Task[Any]) -> None:
         self._running.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:

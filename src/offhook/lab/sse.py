@@ -10,22 +10,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Protocol
 
+from offhook.lab.http import head, read_request
+
 FaultKind = Literal["stall", "cut", "half_close", "end", "malformed", "error_event"]
-_REASONS: Final = {
-    200: "OK",
-    400: "Bad Request",
-    401: "Unauthorized",
-    403: "Forbidden",
-    404: "Not Found",
-    413: "Payload Too Large",
-    422: "Unprocessable Entity",
-    429: "Too Many Requests",
-    500: "Internal Server Error",
-    503: "Service Unavailable",
-    504: "Gateway Timeout",
-    529: "Site is overloaded",
-}
-_MAX_BODY: Final = 8 * 1024 * 1024
 # Arguments of a function call arrive in pieces of about this many characters.
 ARGUMENT_PIECE: Final = 7
 
@@ -161,7 +148,7 @@ class SseServer:
         answering: asyncio.Task[None] | None = None
         try:
             while True:
-                request = await _read_request(reader)
+                request = await read_request(reader)
                 if answering is not None:
                     if request is None:
                         answering.cancel()
@@ -239,7 +226,7 @@ class SseServer:
             "x-request-id": "req_lab",
         }
         await asyncio.sleep(answer.first_token_s)
-        writer.write(_head(200, headers))
+        writer.write(head(200, headers))
         frames, fault = self._dialect.frames(answer, body), answer.fault
         deltas = frames.deltas[: fault.after] if fault is not None else frames.deltas
         for frame in frames.head:
@@ -285,21 +272,6 @@ async def serve(server: SseServer, path: str, host: str = "127.0.0.1", port: int
         await listener.wait_closed()
 
 
-# -- HTTP ----------------------------------------------------------------------------------------------------------
-
-
-async def _read_request(reader: asyncio.StreamReader) -> tuple[str, dict[str, str], bytes] | None:
-    """Request line, headers by lower-case name and body; None when the client has closed."""
-    try:
-        head = await reader.readuntil(b"\r\n\r\n")
-        line, *rest = head.decode("latin-1").rstrip("\r\n").split("\r\n")
-        headers = {name.lower(): value.strip() for name, _, value in (entry.partition(":") for entry in rest)}
-        length = min(int(headers.get("content-length", "0")), _MAX_BODY)
-        return line, headers, await reader.readexactly(length)
-    except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, ConnectionError):
-        return None
-
-
 def json_object(raw: bytes) -> dict[str, Any] | None:
     try:
         body = json.loads(raw)
@@ -308,16 +280,10 @@ def json_object(raw: bytes) -> dict[str, Any] | None:
     return body if isinstance(body, dict) else None
 
 
-def _head(status: int, headers: Mapping[str, str]) -> bytes:
-    lines = [f"HTTP/1.1 {status} {_REASONS.get(status, 'Error')}"]
-    lines += [f"{name}: {value}" for name, value in headers.items()]
-    return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
-
-
 async def _send_json(writer: asyncio.StreamWriter, status: int, body: str, headers: Mapping[str, str]) -> None:
     raw = body.encode()
     own = {"content-type": "application/json", "content-length": str(len(raw)), "x-request-id": "req_lab"}
-    writer.write(_head(status, {**own, **headers}) + raw)
+    writer.write(head(status, {**own, **headers}) + raw)
     await writer.drain()
 
 

@@ -61,7 +61,7 @@ class Ear:
 
 
 @dataclass(slots=True)
-class _Playout:
+class Playout:
     """What the far end has been sent and not played: audio bytes and, between them, marks."""
 
     buffer: bytearray = field(default_factory=bytearray)
@@ -103,7 +103,7 @@ class Line:
         self._wire = wire
         self._heard = heard
         self._loop = asyncio.get_running_loop()
-        self._playout = _Playout()
+        self._playout = Playout()
         self._mouth = bytearray()
         self._is_over = False
         self._changed = asyncio.Event()

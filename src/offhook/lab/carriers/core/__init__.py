@@ -1,0 +1,1 @@
+"""What the six carriers' emulators share: REST, callbacks, calls, phones, sound, media sockets, documents, chaos."""

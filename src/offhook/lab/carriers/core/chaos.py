@@ -1,0 +1,79 @@
+"""What goes wrong, by switch: callbacks, REST answers and media sockets."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Literal, TypeVar
+
+PostFaultKind = Literal["late", "twice", "swapped", "lost", "forged", "unsigned", "altered"]
+RestFaultKind = Literal["rate_limited", "server_error", "hangs", "acts_then_fails", "acts_then_silent", "acts_slowly"]
+
+
+@dataclass(slots=True)
+class PostFault:
+    """What happens to the next ``times`` callbacks whose kind matches ``kind`` (``"status:completed"``, ``"answer"``,
+    ``"status:*"``).
+
+    late: sent ``seconds`` later, others overtake it; twice: sent again right after; swapped: sent after the call's
+    next callback; lost: never sent; forged: signed with another secret; unsigned: without a signature; altered: the
+    body (or query) is changed after it was signed.
+    """
+
+    what: PostFaultKind
+    kind: str = "*"
+    times: int = 1
+    seconds: float = 0.5
+
+
+@dataclass(slots=True)
+class RestFault:
+    """What happens to the next ``times`` requests whose ``"METHOD /path"`` matches ``request``.
+
+    rate_limited, server_error: nothing was done; hangs: never answered, nothing was done; acts_then_fails: done, but
+    answered 500; acts_then_silent: done, and the connection is cut without an answer; acts_slowly: done, and answered
+    ``seconds`` later.
+    """
+
+    what: RestFaultKind
+    request: str = "*"
+    times: int = 1
+    seconds: float = 1.0
+
+
+@dataclass(slots=True)
+class SocketFault:
+    """What happens to the next ``times`` media sockets: cut without a goodbye ``after_s`` seconds of audio, or never
+    opened at all (``after_s`` below 0)."""
+
+    after_s: float = 0.5
+    times: int = 1
+
+
+_Fault = TypeVar("_Fault", PostFault, RestFault, SocketFault)
+
+
+@dataclass(slots=True)
+class Chaos:
+    """Switches of one emulator; ``holds_callbacks`` keeps every callback in ``Emulator.held`` until it is released."""
+
+    callbacks: list[PostFault] = field(default_factory=list)
+    rest: list[RestFault] = field(default_factory=list)
+    sockets: list[SocketFault] = field(default_factory=list)
+    holds_callbacks: bool = False
+
+    def for_callback(self, kind: str) -> PostFault | None:
+        return _take(self.callbacks, lambda fault: fnmatchcase(kind, fault.kind))
+
+    def for_request(self, method: str, path: str) -> RestFault | None:
+        return _take(self.rest, lambda fault: fnmatchcase(f"{method} {path}", fault.request))
+
+    def for_socket(self) -> SocketFault | None:
+        return _take(self.sockets, lambda fault: True)
+
+
+def _take(faults: list[_Fault], fits: Callable[[_Fault], bool]) -> _Fault | None:
+    for fault in faults:
+        if fault.times > 0 and fits(fault):
+            fault.times -= 1
+            return fault
+    return None

@@ -1,0 +1,143 @@
+"""Running the XML that answer addresses give: fetching, verbs in order, redirects, and dialling out of a document."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urljoin
+from xml.etree import ElementTree as ET
+
+from offhook.lab.carriers.core.callbacks import Callback
+from offhook.lab.carriers.core.calls import Call
+from offhook.lab.carriers.core.emulator import Emulator
+
+MOST_DOCUMENTS: Final = 20
+XML_TYPES: Final = ("text/xml", "application/xml", "text/html", "text/plain")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a document comes from: an address, or the text itself."""
+
+    url: str = ""
+    method: str = "POST"
+    text: str | None = None
+    fallback_url: str = ""
+
+
+class Goto(Exception):
+    """The document says to go on with another one. ``extra`` are parameters of the request for it."""
+
+    def __init__(self, source: Source, extra: Mapping[str, str] | None = None) -> None:
+        super().__init__(source.url)
+        self.source = source
+        self.extra = dict(extra or {})
+
+
+Verb = Callable[[ET.Element], Awaitable[None]]
+
+
+class Documents(ABC):
+    """Steers one call. A verb that ends the call leaves it over; the next verb is then not run."""
+
+    def __init__(self, owner: Emulator, call: Call) -> None:
+        self.owner = owner
+        self.call = call
+        self.base_url = ""
+        self.verbs: dict[str, Verb] = {}
+
+    # what a carrier is
+
+    @abstractmethod
+    def request(self, source: Source, extra: Mapping[str, str]) -> Callback:
+        """The carrier's request for a document."""
+
+    async def before(self, verbs: Sequence[ET.Element]) -> None:
+        """Called once with the first document's verbs: an inbound call is answered here, unless they refuse it."""
+        self.call.answer()
+
+    async def unreadable(self) -> None:
+        """There is no document: what the carrier does then."""
+        self.call.end("failed", "carrier")
+
+    # running
+
+    async def run(self, source: Source, extra: Mapping[str, str] | None = None) -> None:
+        """Until the call is over or the document is."""
+        parameters = dict(extra or {})
+        for _ in range(MOST_DOCUMENTS):
+            document = await self._document(source, parameters)
+            if self.call.is_over:
+                return
+            if document is None:
+                await self.unreadable()
+                return
+            try:
+                await self._follow(document)
+            except Goto as goto:
+                source, parameters = goto.source, goto.extra
+                continue
+            break
+        if not self.call.is_over:
+            # the last verb has run: the call is over
+            self.call.end("normal", "carrier")
+
+    async def _follow(self, document: ET.Element) -> None:
+        verbs = list(document)
+        if not self.call.answered.is_set():
+            await self.before(verbs)
+        for element in verbs:
+            if self.call.is_over:
+                return
+            verb = self.verbs.get(element.tag)
+            if verb is None:
+                self.call.errors.append(f"unknown verb {element.tag}")
+                continue
+            await verb(element)
+
+    async def _document(self, source: Source, extra: Mapping[str, str]) -> ET.Element | None:
+        if source.text is not None:
+            return self._parsed(source.text.encode())
+        fetched = await self.owner.post.fetch(self.request(source, extra))
+        if not _is_success(fetched) and source.fallback_url:
+            self.call.errors.append(f"{source.url}: {fetched.status or fetched.error}")
+            fetched = await self.owner.post.fetch(self.request(Source(source.fallback_url, source.method), extra))
+        if not _is_success(fetched):
+            self.call.errors.append(f"{fetched.url}: {fetched.status or fetched.error or 'no answer'}")
+            return None
+        self.base_url = fetched.url
+        if fetched.answer_type.partition(";")[0].strip() not in XML_TYPES:
+            self.call.errors.append(f"a document of type {fetched.answer_type or 'nothing'}")
+            return None
+        return self._parsed(fetched.answer)
+
+    def _parsed(self, text: bytes) -> ET.Element | None:
+        try:
+            # the text is ours: the emulator asked our own address for it
+            document = ET.fromstring(text)  # noqa: S314
+        except ET.ParseError as error:
+            self.call.errors.append(f"the document is no XML: {error}")
+            return None
+        if document.tag != "Response":
+            self.call.errors.append(f"the document is a {document.tag}")
+            return None
+        return document
+
+    def full(self, url: str) -> str:
+        """An address in a document may be relative to the document's own."""
+        return urljoin(self.base_url, url.strip()) if url else ""
+
+
+def _is_success(fetched: Callback) -> bool:
+    return fetched.status is not None and 200 <= fetched.status < 300
+
+
+def is_yes(value: str | None, default: bool) -> bool:
+    return default if value is None else value.strip().lower() == "true"
+
+
+def number_of(value: str | None, default: float) -> float:
+    try:
+        return float(value) if value else default
+    except ValueError:
+        return default

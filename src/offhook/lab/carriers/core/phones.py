@@ -1,0 +1,292 @@
+"""The telephone at the far end of a call: a mouth, an ear, and a script that decides what it does."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal, Protocol
+
+import numpy as np
+
+from offhook.kit.audio import FRAME_S, MULAW_8K
+from offhook.telephony.line import FRAME, SILENCE, is_loud
+
+Voice = Callable[[str], Awaitable[bytes]]
+Script = Callable[["Phone"], Awaitable[None]]
+Pickup = Literal["answers", "busy", "no_answer", "rejects", "unreachable"]
+Verdict = Literal["human", "machine", "fax", "unknown"]
+
+WORD_S: Final = 0.2
+BEEP_HZ: Final = 1000
+
+
+class HungUp(Exception):
+    """The call is over; ends a script."""
+
+
+class Side(Protocol):
+    """What a phone is connected to: a media socket, other phones, an announcement."""
+
+    def exchange(self, spoken: bytes) -> bytes | None:
+        """Give 20 ms of mu-law from the phone and take 20 ms for it (None: nothing comes)."""
+        ...
+
+    def digit(self, digit: str) -> None: ...
+
+    def leave(self) -> None:
+        """The phone is gone, or is connected to something else."""
+        ...
+
+
+def tone(seconds: float, hz: float = 440.0) -> bytes:
+    """A loud tone as mu-law at 8 kHz."""
+    samples = np.sin(np.arange(int(8000 * seconds)) * 2 * np.pi * hz / 8000) * 8000
+    return MULAW_8K.encode(samples.astype(np.int16))
+
+
+async def hum(text: str) -> bytes:
+    """The voice of phones that were given none: a tone, 0.2 s a word."""
+    return tone(WORD_S * max(1, len(text.split())))
+
+
+class Phone:
+    """One telephone in one call. ``heard`` is all it heard since the answer (mu-law, silence included)."""
+
+    def __init__(self, number: str, voice: Voice = hum) -> None:
+        self.number = number
+        self.heard = bytearray()
+        self.said: list[str] = []
+        self.loud_frames = 0
+        self.is_over = False
+        self._voice = voice
+        self._mouth = bytearray()
+        self._changed = asyncio.Event()
+        self._last_loud: int | None = None  # frames
+        self._frames = 0
+        self.side: Side | None = None
+        self.on_hang_up: Callable[[], None] = lambda: None
+        self.on_digit: Callable[[str], None] = lambda digit: None
+
+    # what a script says and hears
+
+    def talk(self, mulaw: bytes) -> None:
+        """Say this audio, after what is being said already."""
+        self._mouth += mulaw
+
+    async def says(self, text: str) -> None:
+        """Say it to its end."""
+        self.said.append(text)
+        self.talk(await self._voice(text))
+        while self._mouth:
+            await self.next_frame()
+
+    async def hears(self, quiet_s: float = 0.6) -> None:
+        """Wait until the other side has talked, from now on, and been quiet for so long."""
+        began = self._frames
+        while (
+            self._last_loud is None or self._last_loud < began or (self._frames - self._last_loud) * FRAME_S < quiet_s
+        ):
+            await self.next_frame()
+
+    async def hears_something(self) -> None:
+        """Wait until the other side talks."""
+        began = self._frames
+        while self._last_loud is None or self._last_loud <= began:
+            await self.next_frame()
+
+    async def waits(self, seconds: float) -> None:
+        """So many seconds of the line's own time."""
+        until = self._frames + round(seconds / FRAME_S)
+        while self._frames < until:
+            await self.next_frame()
+
+    async def presses(self, digits: str) -> None:
+        """Press keys, one every 100 ms."""
+        for digit in digits:
+            if self.side is not None:
+                self.side.digit(digit)
+            self.on_digit(digit)
+            await self.waits(0.1)
+
+    def hang_up(self) -> None:
+        self.on_hang_up()
+
+    async def next_frame(self) -> None:
+        """Wait for the next 20 ms; HungUp when the call is over."""
+        if not self.is_over:
+            self._changed.clear()
+            await self._changed.wait()
+        if self.is_over:
+            raise HungUp
+
+    @property
+    def heard_speech_s(self) -> float:
+        """Seconds of sound (not silence) that arrived."""
+        return self.loud_frames * FRAME_S
+
+    # the call's side
+
+    def beat(self) -> None:
+        """20 ms of both directions."""
+        spoken = bytes(self._mouth[:FRAME])
+        del self._mouth[:FRAME]
+        spoken += SILENCE[len(spoken) :]
+        frame = self.side.exchange(spoken) if self.side is not None else None
+        self._frames += 1
+        if frame is not None and is_loud(frame):
+            self.loud_frames += 1
+            self._last_loud = self._frames
+        self.heard += frame or SILENCE
+        self._changed.set()
+
+    def stop(self) -> None:
+        self.is_over = True
+        self._changed.set()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a telephone does when it is called; times are seconds.
+
+    ``gives_up_s``: after so long of ringing the network says that nobody answers (None: when the caller's own ring
+    time is over). ``verdict``: what answering-machine detection finds, ``verdict_s`` after the answer; ``greeting_s``:
+    how long a machine talks before its beep.
+    """
+
+    pickup: Pickup = "answers"
+    ring_s: float = 0.1
+    gives_up_s: float | None = None
+    script: Script | None = None
+    verdict: Verdict = "human"
+    verdict_s: float = 0.3
+    greeting_s: float = 0.0
+    beeps: bool = True
+
+    def rings(self, seconds: float) -> "Plan":
+        return replace(self, ring_s=seconds)
+
+
+def answers(*texts: str, then_hangs_up: bool = False, ring_s: float = 0.1) -> Plan:
+    """Answers; after each time the other side has talked, says the next text. Then listens, or hangs up."""
+
+    async def talks(phone: Phone) -> None:
+        for text in texts:
+            await phone.hears()
+            await phone.says(text)
+        if then_hangs_up:
+            await phone.hears()
+            phone.hang_up()
+
+    return Plan(script=talks, ring_s=ring_s)
+
+
+def greets(text: str = "Hello?", *more: str) -> Plan:
+    """Answers and speaks first, as people do; then like :func:`answers`."""
+    rest = answers(*more).script
+
+    async def talks(phone: Phone) -> None:
+        await phone.says(text)
+        if rest is not None:
+            await rest(phone)
+
+    return Plan(script=talks)
+
+
+def scripted(script: Script) -> Plan:
+    return Plan(script=script)
+
+
+def silent() -> Plan:
+    """Answers and never says anything."""
+    return Plan()
+
+
+def busy() -> Plan:
+    return Plan("busy")
+
+
+def no_answer(gives_up_s: float | None = None) -> Plan:
+    return Plan("no_answer", gives_up_s=gives_up_s)
+
+
+def rejects() -> Plan:
+    """Somebody presses the red button."""
+    return Plan("rejects")
+
+
+def unreachable() -> Plan:
+    """No such number, or no way to it."""
+    return Plan("unreachable")
+
+
+def hangs_up_after(seconds: float) -> Plan:
+    async def leaves(phone: Phone) -> None:
+        await phone.waits(seconds)
+        phone.hang_up()
+
+    return Plan(script=leaves)
+
+
+def interrupts(text: str, after_s: float = 0.4) -> Plan:
+    """Talks into what the other side says, ``after_s`` after it began."""
+
+    async def barges_in(phone: Phone) -> None:
+        await phone.hears_something()
+        await phone.waits(after_s)
+        await phone.says(text)
+
+    return Plan(script=barges_in)
+
+
+def presses(digits: str) -> Plan:
+    """Presses keys once the other side has talked."""
+
+    async def keys(phone: Phone) -> None:
+        await phone.hears()
+        await phone.presses(digits)
+
+    return Plan(script=keys)
+
+
+def voicemail(greeting_s: float = 1.0, *, beeps: bool = True, records_s: float | None = None) -> Plan:
+    """A machine: a greeting, a beep, and then it records; after ``records_s`` it hangs up."""
+
+    async def machine(phone: Phone) -> None:
+        phone.talk(tone(greeting_s))
+        await phone.waits(greeting_s + 0.1)
+        if beeps:
+            phone.talk(tone(0.4, BEEP_HZ))
+        if records_s is not None:
+            await phone.waits(records_s)
+            phone.hang_up()
+
+    return Plan(script=machine, verdict="machine", greeting_s=greeting_s, beeps=beeps)
+
+
+_PERSON = answers("Yes, please.", "Thank you, goodbye.", then_hangs_up=True)
+# The last two digits of +1 201 555 01xx, as in the sandbox.
+BY_NUMBER: Final[Mapping[str, Plan]] = {
+    "01": _PERSON,
+    "02": busy(),
+    "03": no_answer(5.0),
+    "04": voicemail(2.0),
+    "05": hangs_up_after(2.0),
+    "06": silent(),
+    "07": interrupts("Wait a moment, please."),
+    "08": presses("1234#"),
+    "09": rejects(),
+}
+
+
+@dataclass(slots=True)
+class Phonebook:
+    """Which number does what: ``plans`` by E.164 number, else by the table of numbers, else ``default``."""
+
+    plans: dict[str, Plan] = field(default_factory=dict)
+    default: Plan = _PERSON
+
+    def __setitem__(self, number: str, plan: Plan) -> None:
+        self.plans[number] = plan
+
+    def plan(self, number: str) -> Plan:
+        fixed = BY_NUMBER.get(number[-2:]) if number.startswith("+120155501") and len(number) == 12 else None
+        return self.plans.get(number) or fixed or self.default

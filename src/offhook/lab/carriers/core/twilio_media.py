@@ -1,0 +1,79 @@
+"""The media stream that Twilio defined and Cloudonix speaks too: JSON text, base64 mu-law, numbers as strings."""
+
+from base64 import b64decode, b64encode
+from binascii import Error
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from offhook.lab.carriers.core.callbacks import Tunnel
+from offhook.lab.carriers.core.chaos import SocketFault
+from offhook.lab.carriers.core.stream import Stream
+
+
+class TwilioLikeStream(Stream):
+    """``start_body`` is what ``start`` says, without the stream's id."""
+
+    def __init__(
+        self,
+        stream_id: str,
+        url: str,
+        start_body: Mapping[str, Any],
+        *,
+        tunnels: Sequence[Tunnel] = (),
+        fault: SocketFault | None = None,
+    ) -> None:
+        super().__init__(stream_id, url, tunnels=tunnels, fault=fault)
+        self._start = start_body
+        self._sequence = 0
+        self._chunk = 0
+
+    def _say(self, event: str, **body: Any) -> None:
+        self._sequence += 1
+        self.tell({"event": event, "sequenceNumber": str(self._sequence), **body, "streamSid": self.id})
+
+    def greet(self) -> None:
+        self.tell({"event": "connected", "protocol": "Call", "version": "1.0.0"})
+        self._say("start", start={"streamSid": self.id, **self._start})
+        self.state = "started"
+
+    def send_audio(self, mulaw: bytes) -> None:
+        self._chunk += 1
+        media = {
+            "track": "inbound",
+            "chunk": str(self._chunk),
+            "timestamp": str((self._chunk - 1) * 20),
+            "payload": b64encode(mulaw).decode(),
+        }
+        self._say("media", media=media)
+
+    def send_mark(self, name: str) -> None:
+        self._say("mark", mark={"name": name})
+
+    def send_digit(self, digit: str) -> None:
+        self._say("dtmf", dtmf={"track": "inbound_track", "digit": digit})
+
+    def stop_body(self) -> Mapping[str, Any]:
+        return {name: self._start[name] for name in ("accountSid", "callSid")}
+
+    def send_stop(self) -> None:
+        self._say("stop", stop=self.stop_body())
+
+    def take(self, message: str | bytes) -> None:
+        found = self.read(message)
+        event = found.get("event")
+        if event != "media":
+            self.received.append(found)
+        if found and found.get("streamSid") != self.id:
+            self.problems.append(f"{event}: streamSid is {found.get('streamSid')!r}")
+            return
+        try:
+            if event == "media":
+                self.play(b64decode(found["media"]["payload"], validate=True))
+            elif event == "mark":
+                self.mark(found["mark"]["name"])
+            elif event == "clear":
+                self.clear(returns_marks=True)
+            else:
+                self.problems.append(f"unknown event {event!r}")
+        except (KeyError, TypeError, Error):
+            self.problems.append(f"malformed {event}")

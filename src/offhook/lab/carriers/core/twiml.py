@@ -1,0 +1,178 @@
+"""TwiML, which Twilio defined and Cloudonix speaks too: the verbs that voice agents use."""
+
+import asyncio
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+from xml.etree.ElementTree import Element
+
+from offhook.lab.carriers.core.calls import Call
+from offhook.lab.carriers.core.documents import Documents, Goto, Source, is_yes, number_of
+from offhook.lab.carriers.core.emulator import Emulator
+from offhook.lab.carriers.core.sound import Room, Seat
+from offhook.lab.carriers.core.stream import Stream
+
+DIAL_TIMEOUT_S: Final = 30.0
+
+
+class Twiml(Documents):
+    """``default_method`` is what addresses in a document are asked with when they do not say."""
+
+    default_method = "POST"
+
+    def __init__(self, owner: Emulator, call: Call) -> None:
+        super().__init__(owner, call)
+        self.verbs = {
+            "Say": self._say,
+            "Play": self._play,
+            "Pause": self._pause,
+            "Hangup": self._hangup,
+            "Reject": self._reject,
+            "Redirect": self._redirect,
+            "Connect": self._connect,
+            "Dial": self._dial,
+        }
+
+    # what a carrier is
+
+    @abstractmethod
+    def new_stream(self, url: str, attributes: Mapping[str, str], parameters: Mapping[str, str]) -> Stream: ...
+
+    @abstractmethod
+    def dialled(self, child: Call | None) -> Mapping[str, str]:
+        """The parameters with which a <Dial>'s ``action`` is asked; no child: a conference."""
+
+    def tell_stream(self, stream: Stream, attributes: Mapping[str, str], event: str) -> None:
+        """News of a stream, for its ``statusCallback``."""
+
+    def tell_conference(self, room: Room, seat: Seat, attributes: Mapping[str, str], event: str) -> None:
+        """News of a conference, for its ``statusCallback``."""
+
+    def configure_child(self, child: Call, attributes: Mapping[str, str]) -> None:
+        """Keep what a <Number> asks to be told."""
+
+    # verbs
+
+    async def before(self, verbs: Sequence[Element]) -> None:
+        if not (self.call.direction == "inbound" and verbs and verbs[0].tag == "Reject"):
+            self.call.answer()
+
+    async def _say(self, element: Element) -> None:
+        await self.owner.say(self.call, "".join(element.itertext()).strip())
+
+    async def _play(self, element: Element) -> None:
+        await self.owner.play(self.call, self.full(element.text or ""))
+
+    async def _pause(self, element: Element) -> None:
+        await asyncio.sleep(number_of(element.get("length"), 1.0))
+
+    async def _hangup(self, element: Element) -> None:
+        self.call.end("normal", "api")
+
+    async def _reject(self, element: Element) -> None:
+        if self.call.answered.is_set():
+            self.call.errors.append("Reject after the call was answered")
+            self.call.end("normal", "api")
+            return
+        self.call.rejected = element.get("reason", "rejected")
+        self.call.end("busy" if self.call.rejected == "busy" else "rejected", "api")
+
+    async def _redirect(self, element: Element) -> None:
+        raise Goto(Source(self.full(element.text or ""), element.get("method", self.default_method)))
+
+    async def _connect(self, element: Element) -> None:
+        found = element.find("Stream")
+        if found is None:
+            self.call.errors.append("Connect without a Stream")
+            return
+        parameters = {one.get("name", ""): one.get("value", "") for one in found.findall("Parameter")}
+        url = self.full(found.get("url", ""))
+        if problem := self.refuses_stream(url, parameters):
+            self.call.errors.append(problem)
+            return
+        stream = self.new_stream(url, found.attrib, parameters)
+        self.owner.attach(self.call, stream)
+        await stream.opened.wait()
+        if stream.failure:
+            self.call.errors.append(f"the stream did not open: {stream.failure}")
+            self.tell_stream(stream, found.attrib, "stream-error")
+        else:
+            self.tell_stream(stream, found.attrib, "stream-started")
+            try:
+                await stream.over.wait()
+            finally:
+                self.tell_stream(stream, found.attrib, "stream-stopped")
+        self.call.connect(None)
+
+    def refuses_stream(self, url: str, parameters: Mapping[str, str]) -> str | None:
+        """Why the carrier would not open this one."""
+        return None if url.startswith(("wss://", "ws://")) else f"not a socket's address: {url}"
+
+    async def _dial(self, element: Element) -> None:
+        conference = element.find("Conference")
+        number = element.find("Number")
+        child = None
+        if conference is not None:
+            await self._confer(conference)
+        elif number is not None or (element.text or "").strip():
+            attributes = dict(number.attrib) if number is not None else {}
+            to = (number.text if number is not None else element.text) or ""
+            child = await self._ring(element, to.strip(), attributes)
+        else:
+            self.call.errors.append("Dial without anybody to dial")
+        if not self.call.is_over and (action := element.get("action")):
+            raise Goto(Source(self.full(action), element.get("method", self.default_method)), dict(self.dialled(child)))
+
+    async def _ring(self, element: Element, to: str, attributes: Mapping[str, str]) -> Call:
+        child = self.owner.new_call("outbound", element.get("callerId") or self.call.from_number, to)
+        child.parent = self.call
+        self.call.children.append(child)
+        self.configure_child(child, attributes)
+        timeout_s = number_of(element.get("timeout"), DIAL_TIMEOUT_S)
+        await ring_and_bridge(self.owner, self.call, child, timeout_s)
+        return child
+
+    async def _confer(self, element: Element) -> None:
+        attributes = element.attrib
+        room = self.owner.room((element.text or "").strip())
+        starts = is_yes(attributes.get("startConferenceOnEnter"), default=True)
+        ends = is_yes(attributes.get("endConferenceOnExit"), default=False)
+        had_started = room.has_started
+        seat = room.join(self.call.id, starts=starts, ends=ends)
+        self.call.connect(seat)
+        self.tell_conference(room, seat, attributes, "participant-join")
+        if room.has_started and not had_started:
+            self.tell_conference(room, seat, attributes, "conference-start")
+        try:
+            await seat.over.wait()
+        finally:
+            room.leave(seat)
+            self.tell_conference(room, seat, attributes, "participant-leave")
+            if room.is_over:
+                self.tell_conference(room, seat, attributes, "conference-end")
+        self.call.connect(None)
+
+
+async def ring_and_bridge(owner: Emulator, call: Call, child: Call, timeout_s: float) -> None:
+    """Ring another phone for this one, and connect the two until one of them is gone; the other leg ends with it."""
+
+    async def picked_up() -> None:
+        """The leg that rings waits for the one that called it."""
+
+    try:
+        owner.place(child, timeout_s, picked_up)
+        await either(child.answered, child.ended)
+        if child.answered.is_set() and not child.is_over:
+            await owner.bridge(call, child)
+    finally:
+        child.end("normal" if child.answered.is_set() else "canceled", "caller")
+
+
+async def either(*events: asyncio.Event) -> None:
+    """Wait for the first of them."""
+    waits: list[asyncio.Task[Any]] = [asyncio.create_task(event.wait()) for event in events]
+    try:
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for wait in waits:
+            wait.cancel()

@@ -1,0 +1,126 @@
+"""What Twilio does with our TwiML: its requests for documents, streams, and the news of them."""
+
+from collections.abc import Mapping
+from email.utils import format_datetime
+from typing import TYPE_CHECKING, Final
+
+from offhook.lab.carriers.core.callbacks import Callback, form_callback
+from offhook.lab.carriers.core.calls import Call
+from offhook.lab.carriers.core.documents import Source, is_yes
+from offhook.lab.carriers.core.sound import Room, Seat
+from offhook.lab.carriers.core.stream import Stream
+from offhook.lab.carriers.core.twilio_media import TwilioLikeStream
+from offhook.lab.carriers.core.twiml import Twiml
+from offhook.lab.carriers.twilio.signature import signature
+from offhook.lab.carriers.twilio.states import status_of
+
+if TYPE_CHECKING:
+    from offhook.lab.carriers.twilio.server import TwilioEmulator
+
+# Twilio documents 500 characters for a parameter's name and value together.
+PARAMETER_CHARS: Final = 500
+
+
+class TwilioStream(TwilioLikeStream):
+    """Twilio signs the handshake as it signs a GET."""
+
+    auth_token = ""
+
+    def handshake(self) -> Mapping[str, str]:
+        return {"X-Twilio-Signature": signature(self.auth_token, self.url), "User-Agent": "Twilio.TmeWs/1.0"}
+
+
+class TwilioDocuments(Twiml):
+    """``extra`` of a request is added to the call's own parameters."""
+
+    def __init__(self, owner: "TwilioEmulator", call: Call) -> None:
+        super().__init__(owner, call)
+        self.twilio = owner
+
+    def request(self, source: Source, extra: Mapping[str, str]) -> Callback:
+        form = [*self.twilio.fields(self.call), *extra.items()]
+        return form_callback("answer", source.url, form, method=source.method, call_id=self.call.id)
+
+    async def unreadable(self) -> None:
+        """Twilio says so to the caller and hangs up."""
+        self.call.answer()
+        await self.owner.say(self.call, "We are sorry, an application error has occurred. Goodbye.")
+        self.call.end("normal", "carrier")
+
+    def refuses_stream(self, url: str, parameters: Mapping[str, str]) -> str | None:
+        if "?" in url:
+            return "31920: a Stream's address has no query"
+        if any(len(name) + len(value) > PARAMETER_CHARS for name, value in parameters.items()):
+            return "a Parameter is too long"
+        return super().refuses_stream(url, parameters)
+
+    def new_stream(self, url: str, attributes: Mapping[str, str], parameters: Mapping[str, str]) -> Stream:
+        start = {
+            "accountSid": self.twilio.account_sid,
+            "callSid": self.call.id,
+            "tracks": ["inbound"],
+            "customParameters": dict(parameters),
+            "mediaFormat": {"encoding": "audio/x-mulaw", "sampleRate": 8000, "channels": 1},
+        }
+        stream = TwilioStream(
+            self.owner.new_id("stream"),
+            url,
+            start,
+            tunnels=self.owner.post.tunnels,
+            fault=self.owner.chaos.for_socket(),
+        )
+        stream.auth_token = self.twilio.auth_token
+        return stream
+
+    def tell_stream(self, stream: Stream, attributes: Mapping[str, str], event: str) -> None:
+        form = [
+            ("AccountSid", self.twilio.account_sid),
+            ("CallSid", self.call.id),
+            ("StreamSid", stream.id),
+            ("StreamName", attributes.get("name", stream.id)),
+            ("StreamEvent", event),
+            ("Timestamp", self.owner.now().isoformat()),
+            *([("StreamError", stream.failure)] if stream.failure else []),
+        ]
+        url = self.full(attributes.get("statusCallback", ""))
+        method = attributes.get("statusCallbackMethod", "POST")
+        self.owner.post.post(form_callback(f"stream:{event}", url, form, method=method, call_id=self.call.id))
+
+    def configure_child(self, child: Call, attributes: Mapping[str, str]) -> None:
+        child.extra["direction"] = "outbound-dial"
+        child.extra["events"] = set(attributes.get("statusCallbackEvent", "completed").split())
+        child.extra["status_callback"] = self.full(attributes.get("statusCallback", ""))
+        child.extra["status_method"] = attributes.get("statusCallbackMethod", "POST")
+
+    def dialled(self, child: Call | None) -> Mapping[str, str]:
+        if child is None:
+            return {"DialCallStatus": "answered"}
+        status = "completed" if child.answered.is_set() else status_of(child)
+        return {"DialCallStatus": status, "DialCallSid": child.id, "DialCallDuration": str(child.duration_s)}
+
+    def tell_conference(self, room: Room, seat: Seat, attributes: Mapping[str, str], event: str) -> None:
+        wanted = {"start": "conference-start", "end": "conference-end"}
+        wanted |= {"join": "participant-join", "leave": "participant-leave"}
+        # the first one to say so decides for the whole conference
+        told = self.twilio.conference_callbacks.setdefault(room.sid, dict(attributes))
+        if event not in {wanted.get(name) for name in told.get("statusCallbackEvent", "").split()}:
+            return
+        form = [
+            ("ConferenceSid", room.sid),
+            ("FriendlyName", room.name),
+            ("AccountSid", self.twilio.account_sid),
+            ("StatusCallbackEvent", event),
+            ("Timestamp", format_datetime(self.owner.now())),
+            ("SequenceNumber", str(self.twilio.next_in(room.sid))),
+        ]
+        if event.startswith("participant"):
+            form += [
+                ("CallSid", self.call.id),
+                ("Muted", "false"),
+                ("Hold", "false"),
+                ("StartConferenceOnEnter", str(seat.starts).lower()),
+                ("EndConferenceOnExit", str(is_yes(attributes.get("endConferenceOnExit"), default=False)).lower()),
+            ]
+        url = self.full(told.get("statusCallback", ""))
+        method = told.get("statusCallbackMethod", "POST")
+        self.owner.post.post(form_callback(f"conference:{event}", url, form, method=method, call_id=self.call.id))
