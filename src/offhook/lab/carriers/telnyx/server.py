@@ -191,7 +191,7 @@ class TelnyxEmulator(Emulator):
         command = body.get("command_id")
         if command and command in self._dialled:
             return ok(**self.rendered(self._dialled[command]))
-        if refusal := self._dial_refusal(body):
+        if refusal := _dial_refusal(self, body):
             return refusal
         call = self.new_call("outbound", str(body["from"]), str(body["to"]))
         call.extra["connection_id"] = str(body["connection_id"])
@@ -227,19 +227,6 @@ class TelnyxEmulator(Emulator):
                 call.beside(self._detect(call, str(detect)))
 
         self.place(call, float(body.get("timeout_secs") or 30), answered)
-
-    def _dial_refusal(self, body: Mapping[str, Any]) -> Reply | None:
-        for name in ("to", "from"):
-            if not is_e164(str(body.get(name, ""))):
-                detail = f"The '{name}' parameter must be a phone number in E.164 format."
-                return failure(422, "10016", "Phone number must be in +E.164 format", detail, f"/{name}")
-        if str(body.get("connection_id", "")) not in self.applications:
-            detail = "Invalid value for connection_id (Call Control App ID)."
-            return failure(422, "10015", "Invalid value", detail, "/connection_id")
-        if body["from"] not in self.numbers:
-            detail = "Unverified origination number D51"
-            return failure(403, "10010", "Authorization failed", detail, "/from")
-        return stream_problem(body)
 
     def remember(self, call: Call, body: Mapping[str, Any]) -> None:
         """What any command may set for the events to come."""
@@ -338,3 +325,17 @@ class TelnyxEmulator(Emulator):
 
 def _of(call: Call) -> TelnyxStream | None:
     return call.stream if isinstance(call.stream, TelnyxStream) else None
+
+
+def _dial_refusal(server: TelnyxEmulator, body: Mapping[str, Any]) -> Reply | None:
+    for name in ("to", "from"):
+        if not is_e164(str(body.get(name, ""))):
+            detail = f"The '{name}' parameter must be a phone number in E.164 format."
+            return failure(422, "10016", "Phone number must be in +E.164 format", detail, f"/{name}")
+    if str(body.get("connection_id", "")) not in server.applications:
+        detail = "Invalid value for connection_id (Call Control App ID)."
+        return failure(422, "10015", "Invalid value", detail, "/connection_id")
+    if body["from"] not in server.numbers:
+        detail = "Unverified origination number D51"
+        return failure(403, "10010", "Authorization failed", detail, "/from")
+    return stream_problem(body)
