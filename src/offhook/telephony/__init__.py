@@ -7,12 +7,13 @@ from offhook.models.ports import ModelSource, Tts
 from offhook.root import Root
 from offhook.runs import LiveRuns
 from offhook.runs.call_tools import TransferDesk
+from offhook.telephony.carrier_http import CarrierHttp
+from offhook.telephony.carriers import all_carriers
 from offhook.telephony.endpoints import public, telephony
 from offhook.telephony.events import CallEnded
 from offhook.telephony.gate import MediaGate, SandboxBook, SandboxExchange
 from offhook.telephony.outbound import CallOrder, Outbound, PlacedCall
 from offhook.telephony.ports import Carriers, CarrierSpec
-from offhook.telephony.providers import twilio
 from offhook.telephony.providers.sandbox.network import SandboxNetwork
 from offhook.telephony.providers.sandbox.transfers import SandboxTransfers
 from offhook.telephony.providers.sandbox.voice import TtsVoice
@@ -30,7 +31,8 @@ CALLER_VOICE: Final = "en-us+klatt3"
 def register(root: Root) -> None:
     """Add the carriers, the media socket and the endpoints that place calls."""
     reports = CallReports(root.db, root.events)
-    carriers = Carriers([twilio.carrier()])
+    http = CarrierHttp(root.settings.carrier_urls)
+    carriers = all_carriers(http)
     gate = MediaGate(root.db, carriers, root.get(LiveRuns), reports)
 
     def caller_tts() -> Tts:
@@ -54,4 +56,5 @@ def register(root: Root) -> None:
     root.provide(Outbound, Outbound(root.db, carriers, reports))
     root.api.include_router(telephony)
     root.api.include_router(public)
+    root.on_stop.append(http.aclose)
     root.on_stop.append(network.close)

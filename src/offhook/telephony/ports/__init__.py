@@ -110,6 +110,10 @@ class CarrierSpec:
     ``transfer-result`` (a carrier that has none gets the common address of transfers); each of ``workflow_callbacks``
     with ``workflow`` and a workflow's id, the run found by its call id; each of ``account_callbacks`` with nothing, the
     account found by ``inbound.account_reference`` and the run by its call id. All are given to ``statuses`` by name.
+
+    ``has_early_media``: its media socket opens while the phone still rings, and closes without a start when nobody
+    answers. Such a stream's silence says nothing about the call: the carrier's callbacks do.
+    ``outlives_media``: closing the media socket does not end its calls; a call that is over is hung up by request.
     """
 
     name: str
@@ -134,6 +138,8 @@ class CarrierSpec:
     account_check: AccountCheck | None = None
     calls_per_second: float | None = None
     close: Callable[[], Awaitable[None]] | None = None
+    has_early_media: bool = False
+    outlives_media: bool = False
 
 
 class Carriers:

@@ -23,18 +23,32 @@ class CarrierAccount:
 
 
 class CarrierFailed(Exception):
-    """A carrier refused or could not be reached. ``code`` is stable; ``retryable`` says that asking again may help.
+    """A carrier refused or could not be reached. ``code`` is stable; ``retryable`` says that asking again may help,
+    and ``retry_after_s`` from when on, if the carrier said so.
+
+    Codes of real carriers: ``invalid_number``, ``invalid_caller_id``, ``destination_not_allowed``, ``unauthorized``,
+    ``insufficient_funds``, ``rate_limited``, ``not_found``, ``carrier_misconfigured``, ``carrier_refused``,
+    ``carrier_failed`` (its own fault), ``carrier_unreachable``; of transfers also ``busy`` and ``no_answer``.
 
     ``is_fate_unknown``: the request may have arrived (its answer was lost, or it timed out after it was sent), so the
     phone may ring. Whoever must not ring it twice then asks :class:`CallFinder` or waits for the carrier's callback.
     """
 
-    def __init__(self, code: str, message: str, *, retryable: bool, is_fate_unknown: bool = False) -> None:
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        retryable: bool,
+        is_fate_unknown: bool = False,
+        retry_after_s: float | None = None,
+    ) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
         self.retryable = retryable
         self.is_fate_unknown = is_fate_unknown
+        self.retry_after_s = retry_after_s
 
 
 @dataclass(frozen=True, slots=True)

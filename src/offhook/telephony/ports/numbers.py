@@ -73,9 +73,9 @@ class ConfigField:
 
 
 class AccountCheck(Protocol):
-    async def check(self, account: CarrierAccount) -> Mapping[str, Any]:
-        """Whether the carrier takes these credentials; what it completed (such as an application it made). Raises
-        CarrierFailed, not retryable when the credentials are wrong."""
+    async def check(self, account: CarrierAccount, inbound_url: str) -> Mapping[str, Any]:
+        """Whether the carrier takes these credentials; what it completed (such as an application that it made, with
+        ``inbound_url`` for its calls). Raises CarrierFailed, not retryable when the credentials are wrong."""
         ...
 
 

@@ -1,10 +1,35 @@
-"""Twilio: so far its media stream, which load generators and other peers speak too."""
+"""Twilio: TwiML steers the calls, media comes as JSON with mu-law."""
 
+from offhook.telephony.carrier_http import CarrierHttp
 from offhook.telephony.ports import CarrierSpec
+from offhook.telephony.providers.twilio.api import NAME
+from offhook.telephony.providers.twilio.calls import TwilioCalls
+from offhook.telephony.providers.twilio.config import CONFIG
+from offhook.telephony.providers.twilio.numbers import TwilioNumbers
+from offhook.telephony.providers.twilio.signature import TwilioVerifier
+from offhook.telephony.providers.twilio.webhooks import TwilioWebhooks
 from offhook.telephony.providers.twilio.wire import TwilioWire
 
 __all__ = ["TwilioWire", "carrier"]
 
 
-def carrier() -> CarrierSpec:
-    return CarrierSpec("twilio", wire=TwilioWire)
+def carrier(http: CarrierHttp) -> CarrierSpec:
+    calls, numbers, webhooks = TwilioCalls(http), TwilioNumbers(http), TwilioWebhooks()
+    return CarrierSpec(
+        NAME,
+        dialer=calls,
+        answerer=calls,
+        verifier=TwilioVerifier(),
+        statuses=webhooks,
+        callbacks=("status-callback",),
+        inbound=webhooks,
+        wire=TwilioWire,
+        transfer_legs=calls,
+        blind_transfer=calls,
+        catalog=numbers,
+        routing=numbers,
+        lookup=numbers,
+        config=CONFIG,
+        account_check=numbers,
+        calls_per_second=1.0,
+    )

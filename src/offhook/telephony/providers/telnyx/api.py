@@ -1,0 +1,67 @@
+"""Telnyx's REST interface (v2): JSON both ways, a bearer key."""
+
+from collections.abc import Collection, Mapping
+from typing import Any, Final
+from urllib.parse import quote
+
+from offhook.telephony.carrier_http import CarrierAnswer, CarrierHttp, CarrierRequest, refusal, setting
+from offhook.telephony.ports import CarrierAccount
+
+NAME: Final = "telnyx"
+_REST: Final = "https://api.telnyx.com/v2"
+# A command to a call that is over.
+CALL_ENDED: Final = "90018"
+# Error codes of Telnyx's own that say more than the status.
+_CODES: Final = {
+    "10016": "invalid_number",
+    "10009": "unauthorized",
+    "10010": "unauthorized",
+    "10011": "rate_limited",
+    "20100": "insufficient_funds",
+    CALL_ENDED: "not_found",
+}
+
+
+class TelnyxApi:
+    def __init__(self, http: CarrierHttp) -> None:
+        self._http = http
+
+    async def ask(
+        self,
+        account: CarrierAccount,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        *,
+        params: Mapping[str, str] | None = None,
+        may_be_gone: bool = False,
+    ) -> CarrierAnswer:
+        """``may_be_gone``: that there is no such thing any more is an answer. Raises CarrierFailed."""
+        request = CarrierRequest(
+            method,
+            self._http.address(NAME, f"{_REST}{path}"),
+            headers={"authorization": f"Bearer {setting(account, 'api_key')}"},
+            params=params or {},
+            body=body,
+        )
+        answer = await self._http.send(request)
+        if answer.is_success:
+            return answer
+        error = _first_error(answer.json())
+        code = str(error.get("code", ""))
+        if may_be_gone and (answer.status == 404 or code == CALL_ENDED):
+            return answer
+        message = error.get("detail") or error.get("title") or f"HTTP {answer.status}"
+        raise refusal(request, answer, f"Telnyx: {message}", code=_CODES.get(code))
+
+    async def command(
+        self, account: CarrierAccount, call_id: str, action: str, body: Mapping[str, Any], *, may_be_gone: bool = False
+    ) -> None:
+        path = f"/calls/{quote(call_id, safe='')}/actions/{action}"
+        await self.ask(account, "POST", path, body, may_be_gone=may_be_gone)
+
+
+def _first_error(said: Mapping[str, Any]) -> Mapping[str, Any]:
+    errors = said.get("errors")
+    found: Collection[Any] = errors if isinstance(errors, list) else ()
+    return next((error for error in found if isinstance(error, dict)), {})

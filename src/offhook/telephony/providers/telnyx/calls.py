@@ -1,0 +1,150 @@
+"""Telnyx Call Control: calls are steered by requests; what webhooks are answered is ignored."""
+
+import json
+from base64 import b64encode
+from typing import Any, Final
+
+from offhook.telephony.carrier_http import CarrierHttp, setting
+from offhook.telephony.ports import (
+    CallLinks,
+    CarrierAccount,
+    CarrierFailed,
+    DialRequest,
+    Document,
+    TransferLeg,
+    TransferNews,
+    TransferOrder,
+    Webhook,
+)
+from offhook.telephony.providers.telnyx import webhooks
+from offhook.telephony.providers.telnyx.api import TelnyxApi
+
+# Comes back with the news that a refusal has been spoken.
+REFUSED: Final = b64encode(b"offhook:refused").decode()
+_SPOKEN: Final = "call.speak.ended"
+
+
+class TelnyxCalls:
+    """Implements ``Dialer``, ``Answerer``, ``FollowUp``, ``BlindTransfer`` and ``TransferLegs``."""
+
+    def __init__(self, http: CarrierHttp) -> None:
+        self._api = TelnyxApi(http)
+
+    # Dialer
+
+    async def dial(self, account: CarrierAccount, request: DialRequest) -> str:
+        links = request.links
+        if links is None:
+            raise CarrierFailed("carrier_misconfigured", "Telnyx needs a public address of ours.", retryable=False)
+        body: dict[str, Any] = {
+            "connection_id": setting(account, "connection_id"),
+            "to": request.to_number,
+            "from": request.from_number,
+            "timeout_secs": _ring_s(request.ring_timeout_s),
+            **_stream(links),
+        }
+        if request.has_machine_detection:
+            body["answering_machine_detection"] = "greeting_end"
+        return (await self._api.ask(account, "POST", "/calls", body)).text("data", "call_control_id")
+
+    async def hang_up(self, account: CarrierAccount, call_id: str) -> None:
+        await self._api.command(account, call_id, "hangup", {}, may_be_gone=True)
+
+    # Answerer
+
+    async def connect(self, account: CarrierAccount, call_id: str, links: CallLinks) -> Document:
+        await self._api.command(account, call_id, "answer", {**_stream(links), "command_id": "offhook-answer"})
+        return _said("ok")
+
+    async def refuse(self, account: CarrierAccount, call_id: str, message: str) -> Document:
+        """Answered and spoken; :meth:`follow_up` hangs up when Telnyx says that it was heard."""
+        await self._api.command(account, call_id, "answer", {"command_id": "offhook-refuse"})
+        speech = {
+            "payload": message,
+            "voice": "female",
+            "language": "en-US",
+            "client_state": REFUSED,
+            "command_id": "offhook-speak",
+        }
+        await self._api.command(account, call_id, "speak", speech)
+        return _said("refused")
+
+    async def follow_up(self, account: CarrierAccount, webhook: Webhook) -> None:
+        event, payload = webhooks.read(webhook)
+        if event == _SPOKEN and payload.get("client_state") == REFUSED:
+            await self.hang_up(account, webhooks.call_id_of(payload))
+
+    def unavailable(self, message: str) -> Document:
+        """Nothing can be said without a request; the caller hears ringing until the carrier gives up."""
+        return _said("unavailable")
+
+    def room(self, transfer_id: str) -> Document | None:
+        return None
+
+    # transfers
+
+    async def redirect(
+        self, account: CarrierAccount, call_id: str, to_number: str, from_number: str, timeout_s: float
+    ) -> None:
+        body = {
+            "to": to_number,
+            "from": from_number,
+            "timeout_secs": _ring_s(timeout_s),
+            "command_id": "offhook-transfer",
+        }
+        await self._api.command(account, call_id, "transfer", body)
+
+    async def start(self, account: CarrierAccount, order: TransferOrder) -> str:
+        body = {
+            "connection_id": setting(account, "connection_id"),
+            "to": order.to_number,
+            "from": order.from_number,
+            "timeout_secs": _ring_s(order.timeout_s),
+            "webhook_url": order.result_url,
+            "webhook_url_method": "POST",
+            "link_to": order.call_id,
+        }
+        return (await self._api.ask(account, "POST", "/calls", body)).text("data", "call_control_id")
+
+    def parse_transfer(self, webhook: Webhook) -> TransferNews | None:
+        return webhooks.transfer_news(webhook)
+
+    async def seat(self, account: CarrierAccount, leg: TransferLeg) -> str | None:
+        """A conference is made of a call that lives: the destination's."""
+        body = {
+            "call_control_id": leg.destination_id,
+            "name": leg.transfer_id,
+            "start_conference_on_create": True,
+            "beep_enabled": "never",
+        }
+        return (await self._api.ask(account, "POST", "/conferences", body)).text("data", "id")
+
+    async def join(self, account: CarrierAccount, leg: TransferLeg) -> None:
+        if leg.conference_id is None:
+            raise CarrierFailed("not_found", "The destination is in no conference.", retryable=False)
+        body = {
+            "call_control_id": leg.call_id,
+            "end_conference_on_exit": True,
+            "command_id": f"offhook-join-{leg.transfer_id}",
+        }
+        await self._api.ask(account, "POST", f"/conferences/{leg.conference_id}/actions/join", body)
+
+
+def _stream(links: CallLinks) -> dict[str, Any]:
+    """``rtp``, because the default mode drops raw audio silently; what comes to us has the codec of the other leg."""
+    return {
+        "stream_url": links.media_url,
+        "stream_track": "inbound_track",
+        "stream_bidirectional_mode": "rtp",
+        "stream_bidirectional_codec": "PCMU",
+        "webhook_url": links.callback("events"),
+        "webhook_url_method": "POST",
+    }
+
+
+def _said(status: str) -> Document:
+    return Document("application/json", json.dumps({"status": status}).encode())
+
+
+def _ring_s(seconds: float) -> int:
+    return min(600, max(5, round(seconds)))

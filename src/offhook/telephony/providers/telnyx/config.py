@@ -1,0 +1,26 @@
+"""What a Telnyx account consists of."""
+
+from typing import Final
+
+from offhook.telephony.ports import ConfigField, ConfigSpec
+
+CONFIG: Final = ConfigSpec(
+    display_name="Telnyx",
+    fields=(
+        ConfigField("api_key", "API key (v2)", kind="secret"),
+        ConfigField(
+            "connection_id",
+            "Voice API application",
+            is_required=False,
+            help="The application's id. Left empty, one is made; give it an outbound voice profile to call with.",
+        ),
+        ConfigField(
+            "webhook_public_key",
+            "Public key",
+            help="Under Account settings, Keys & credentials: proves that callbacks are Telnyx's. None is believed without.",
+        ),
+        ConfigField("amd_enabled", "Detect answering machines", kind="boolean", is_required=False),
+    ),
+    account_field="connection_id",
+    docs_url="https://developers.telnyx.com/docs/voice/programmable-voice",
+)

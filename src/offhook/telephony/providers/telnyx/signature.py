@@ -1,0 +1,41 @@
+"""Telnyx's signatures: Ed25519 over the time and the raw body. The URL is not covered: it has a secret of the run's."""
+
+import base64
+import binascii
+from typing import Final
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from offhook.telephony.carrier_http import optional
+from offhook.telephony.ports import CarrierAccount, Proof, Webhook
+from offhook.telephony.signatures import is_fresh
+
+_KEY_BYTES: Final = 32
+_SIGNATURE_BYTES: Final = 64
+
+
+class TelnyxVerifier:
+    def verify(self, account: CarrierAccount, webhook: Webhook, now_s: float) -> Proof | None:
+        timestamp = webhook.headers.get("telnyx-timestamp", "")
+        key = _bytes(optional(account, "webhook_public_key") or "", _KEY_BYTES)
+        signature = _bytes(webhook.headers.get("telnyx-signature-ed25519", ""), _SIGNATURE_BYTES)
+        if key is None or signature is None or not is_fresh(timestamp, now_s):
+            return None
+        return Proof() if is_signed(key, signature, f"{timestamp}|".encode() + webhook.body) else None
+
+
+def is_signed(public_key: bytes, signature: bytes, message: bytes) -> bool:
+    try:
+        Ed25519PublicKey.from_public_bytes(public_key).verify(signature, message)
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
+def _bytes(text: str, length: int) -> bytes | None:
+    try:
+        found = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    return found if len(found) == length else None

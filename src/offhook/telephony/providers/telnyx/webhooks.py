@@ -1,0 +1,121 @@
+"""Telnyx's events in our words."""
+
+from typing import Any, Final
+
+from offhook.telephony.carrier_forms import e164, json_object
+from offhook.telephony.ports import (
+    InboundCall,
+    MachineVerdict,
+    StatusUpdate,
+    TransferNews,
+    Webhook,
+    WebhookUnreadable,
+)
+
+_MOVES: Final = {"call.initiated": "initiated", "call.answered": "in_progress"}
+_ENDED: Final = {
+    "normal_clearing": "completed",
+    "time_limit": "completed",
+    "user_busy": "busy",
+    "no_answer": "no_answer",
+    "timeout": "no_answer",
+    "originator_cancel": "canceled",
+}
+_TRANSFER_FAILED: Final = {"user_busy": "busy", "no_answer": "no_answer", "timeout": "no_answer"}
+_OVER: Final = frozenset({"normal_clearing", "time_limit", "originator_cancel"})
+_DETECTED: Final = frozenset({"call.machine.detection.ended", "call.machine.premium.detection.ended"})
+_GREETED: Final = frozenset({"call.machine.greeting.ended", "call.machine.premium.greeting.ended"})
+_HUMANS: Final = frozenset({"human", "human_residence", "human_business"})
+_MACHINES: Final = frozenset({"machine", "fax_detected"})
+
+
+def read(webhook: Webhook) -> tuple[str, dict[str, Any]]:
+    """Event type (with dots: some arrive with underscores) and payload. WebhookUnreadable."""
+    data = json_object(webhook).get("data")
+    payload = data.get("payload") if isinstance(data, dict) else None
+    event = data.get("event_type") if isinstance(data, dict) else None
+    if not isinstance(payload, dict) or not isinstance(event, str):
+        raise WebhookUnreadable("data.event_type or data.payload is missing.")
+    return event.replace("_", "."), payload
+
+
+def call_id_of(payload: dict[str, Any]) -> str:
+    call_id = payload.get("call_control_id")
+    if not isinstance(call_id, str) or not call_id:
+        raise WebhookUnreadable("call_control_id is missing.")
+    return call_id
+
+
+class TelnyxWebhooks:
+    """Implements ``StatusParser`` and ``Inbound``."""
+
+    def parse_status(self, kind: str, webhook: Webhook) -> StatusUpdate | MachineVerdict | None:
+        event, payload = read(webhook)
+        if not event.startswith("call."):
+            return None
+        call_id = call_id_of(payload)
+        if event in _MOVES:
+            return StatusUpdate(_MOVES[event], call_id=call_id)
+        if event == "call.hangup":
+            # Only an answered call is cleared normally: before that it is rejected, cancelled or times out.
+            cause = str(payload.get("hangup_cause", ""))
+            status = _ENDED.get(cause, "failed")
+            return StatusUpdate(status, call_id=call_id, end_reason=_reason(payload) if status == "failed" else None)
+        if event in _GREETED:
+            return MachineVerdict(is_machine=True, call_id=call_id)
+        if event in _DETECTED:
+            return _verdict(payload.get("result"), call_id)
+        return None
+
+    def recognises(self, webhook: Webhook) -> bool:
+        if "telnyx-signature-ed25519" in webhook.headers:
+            return True
+        try:
+            event, payload = read(webhook)
+        except WebhookUnreadable:
+            return False
+        return event.startswith("call.") and "call_control_id" in payload
+
+    def account_reference(self, webhook: Webhook) -> str | None:
+        try:
+            reference = read(webhook)[1].get("connection_id")
+        except WebhookUnreadable:
+            return None
+        return str(reference) if isinstance(reference, str | int) and reference != "" else None
+
+    def parse_inbound(self, webhook: Webhook) -> InboundCall | None:
+        event, payload = read(webhook)
+        if event != "call.initiated" or payload.get("direction") != "incoming":
+            return None
+        to_number = e164(payload.get("to"))
+        if to_number is None:
+            raise WebhookUnreadable("to is missing.")
+        return InboundCall(call_id_of(payload), e164(payload.get("from")), to_number, self.account_reference(webhook))
+
+
+def transfer_news(webhook: Webhook) -> TransferNews | None:
+    event, payload = read(webhook)
+    if event == "call.answered":
+        return TransferNews("answered", call_id_of(payload))
+    if event != "call.hangup":
+        return None
+    cause, call_id = str(payload.get("hangup_cause", "")), call_id_of(payload)
+    if cause in _OVER:
+        return TransferNews("ended", call_id)
+    return TransferNews("failed", call_id, _TRANSFER_FAILED.get(cause, "call_failed"))
+
+
+def _verdict(result: object, call_id: str) -> MachineVerdict | None:
+    """A machine may be spoken to when its greeting is over, which another event says."""
+    if result in _HUMANS:
+        return MachineVerdict(is_machine=False, call_id=call_id)
+    if result in _MACHINES:
+        return MachineVerdict(is_machine=True, may_speak=False, call_id=call_id)
+    return None
+
+
+def _reason(payload: dict[str, Any]) -> str:
+    """More calls at once than the account may have end so, and not with a refused request."""
+    if str(payload.get("sip_hangup_cause", "")) == "403":
+        return "carrier_limit"
+    return str(payload.get("hangup_cause") or "failed")[:40]

@@ -1,0 +1,82 @@
+"""Twilio's REST interface: forms in, JSON out, Basic authentication."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import quote
+
+from offhook.telephony.carrier_http import CarrierAnswer, CarrierHttp, CarrierRequest, refusal, setting
+from offhook.telephony.ports import CarrierAccount
+
+NAME: Final = "twilio"
+_REST: Final = "https://api.twilio.com/2010-04-01"
+_LOOKUPS: Final = "https://lookups.twilio.com/v2"
+GONE: Final = 404
+# Error codes of Twilio's own that say more than the status.
+_CODES: Final = {
+    13223: "invalid_number",
+    13224: "invalid_number",
+    21211: "invalid_number",
+    21214: "invalid_number",
+    21217: "invalid_number",
+    60200: "invalid_number",
+    21210: "invalid_caller_id",
+    21212: "invalid_caller_id",
+    21213: "invalid_caller_id",
+    13227: "destination_not_allowed",
+    21215: "destination_not_allowed",
+    21216: "destination_not_allowed",
+    21219: "destination_not_allowed",
+    20003: "unauthorized",
+    20429: "rate_limited",
+}
+
+
+class TwilioApi:
+    def __init__(self, http: CarrierHttp) -> None:
+        self._http = http
+
+    async def ask(
+        self,
+        account: CarrierAccount,
+        method: str,
+        path: str,
+        *,
+        form: Mapping[str, str | list[str]] | None = None,
+        params: Mapping[str, str] | None = None,
+        may_be_gone: bool = False,
+    ) -> CarrierAnswer:
+        """``path`` is below the account. ``may_be_gone``: a 404 is an answer. Raises CarrierFailed."""
+        sid = quote(setting(account, "account_sid"), safe="")
+        return await self._send(
+            account, method, f"{_REST}/Accounts/{sid}{path}", form=form, params=params, may_be_gone=may_be_gone
+        )
+
+    async def look_up(self, account: CarrierAccount, number: str) -> dict[str, Any]:
+        url = f"{_LOOKUPS}/PhoneNumbers/{quote(number, safe='+')}"
+        answer = await self._send(account, "GET", url, params={"Fields": "line_type_intelligence"})
+        return answer.json()
+
+    async def _send(
+        self,
+        account: CarrierAccount,
+        method: str,
+        url: str,
+        *,
+        form: Mapping[str, str | list[str]] | None = None,
+        params: Mapping[str, str] | None = None,
+        may_be_gone: bool = False,
+    ) -> CarrierAnswer:
+        request = CarrierRequest(
+            method,
+            self._http.address(NAME, url),
+            auth=(setting(account, "account_sid"), setting(account, "auth_token")),
+            form=form,
+            params=params or {},
+        )
+        answer = await self._http.send(request)
+        if answer.is_success or (may_be_gone and answer.status == GONE):
+            return answer
+        said = answer.json()
+        code = said.get("code")
+        known = _CODES.get(code) if isinstance(code, int) else None
+        raise refusal(request, answer, f"Twilio: {said.get('message') or f'HTTP {answer.status}'}", code=known)

@@ -1,0 +1,114 @@
+"""Twilio: placing, ending, answering and handing over calls."""
+
+from typing import Final
+from urllib.parse import quote
+
+from offhook.telephony.carrier_http import CarrierHttp
+from offhook.telephony.carrier_xml import document
+from offhook.telephony.ports import (
+    CallLinks,
+    CarrierAccount,
+    CarrierFailed,
+    DialRequest,
+    Document,
+    TransferLeg,
+    TransferNews,
+    TransferOrder,
+    Webhook,
+)
+from offhook.telephony.providers.twilio import documents, webhooks
+from offhook.telephony.providers.twilio.api import TwilioApi
+
+_EVENTS: Final = ["initiated", "ringing", "answered", "completed"]
+_MIN_RING_S: Final = 5
+
+
+class TwilioCalls:
+    """Implements ``Dialer``, ``Answerer``, ``BlindTransfer`` and ``TransferLegs``."""
+
+    def __init__(self, http: CarrierHttp) -> None:
+        self._api = TwilioApi(http)
+
+    # Dialer
+
+    async def dial(self, account: CarrierAccount, request: DialRequest) -> str:
+        links = request.links
+        if links is None:
+            raise CarrierFailed("carrier_misconfigured", "Twilio needs a public address of ours.", retryable=False)
+        status_url = links.callback("status-callback")
+        form: dict[str, str | list[str]] = {
+            "To": request.to_number,
+            "From": request.from_number,
+            "Url": links.answer_url,
+            "Method": "POST",
+            "StatusCallback": status_url,
+            "StatusCallbackEvent": _EVENTS,
+            "StatusCallbackMethod": "POST",
+            "Timeout": _ring_s(request.ring_timeout_s),
+        }
+        if request.has_machine_detection:
+            # Asynchronous, or Twilio would hold the call's document back until the verdict.
+            form |= {
+                "MachineDetection": "DetectMessageEnd",
+                "AsyncAmd": "true",
+                "AsyncAmdStatusCallback": status_url,
+                "AsyncAmdStatusCallbackMethod": "POST",
+            }
+        return (await self._api.ask(account, "POST", "/Calls.json", form=form)).text("sid")
+
+    async def hang_up(self, account: CarrierAccount, call_id: str) -> None:
+        await self._api.ask(account, "POST", _call(call_id), form={"Status": "completed"}, may_be_gone=True)
+
+    # Answerer
+
+    async def connect(self, account: CarrierAccount, call_id: str, links: CallLinks) -> Document:
+        return documents.connect(links.media_url)
+
+    async def refuse(self, account: CarrierAccount, call_id: str, message: str) -> Document:
+        return documents.say(message)
+
+    def unavailable(self, message: str) -> Document:
+        return documents.say(message)
+
+    def room(self, transfer_id: str) -> Document | None:
+        return document(documents.conference(transfer_id))
+
+    # transfers
+
+    async def redirect(
+        self, account: CarrierAccount, call_id: str, to_number: str, from_number: str, timeout_s: float
+    ) -> None:
+        twiml = documents.forward(to_number, from_number, timeout_s)
+        await self._api.ask(account, "POST", _call(call_id), form={"Twiml": twiml})
+
+    async def start(self, account: CarrierAccount, order: TransferOrder) -> str:
+        form: dict[str, str | list[str]] = {
+            "To": order.to_number,
+            "From": order.from_number,
+            "Url": order.answer_url,
+            "Method": "POST",
+            "StatusCallback": order.result_url,
+            "StatusCallbackEvent": ["answered", "completed"],
+            "StatusCallbackMethod": "POST",
+            "Timeout": _ring_s(order.timeout_s),
+        }
+        return (await self._api.ask(account, "POST", "/Calls.json", form=form)).text("sid")
+
+    def parse_transfer(self, webhook: Webhook) -> TransferNews | None:
+        return webhooks.transfer_news(webhook)
+
+    async def seat(self, account: CarrierAccount, leg: TransferLeg) -> str | None:
+        """Nothing to do: the destination's document is the room."""
+        return None
+
+    async def join(self, account: CarrierAccount, leg: TransferLeg) -> None:
+        form: dict[str, str | list[str]] = {"Twiml": documents.join(leg.transfer_id)}
+        await self._api.ask(account, "POST", _call(leg.call_id), form=form)
+
+
+def _call(call_id: str) -> str:
+    return f"/Calls/{quote(call_id, safe='')}.json"
+
+
+def _ring_s(seconds: float) -> str:
+    return str(min(600, max(_MIN_RING_S, round(seconds))))

@@ -1,0 +1,93 @@
+"""Twilio's phone numbers: search, buy, own, point at us, release, look up; and whether the credentials are right."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import quote
+
+from offhook.telephony.carrier_http import CarrierHttp, setting
+from offhook.telephony.carrier_lookup import line_type
+from offhook.telephony.ports import AvailableNumber, CarrierAccount, CarrierFailed, LookedUp
+from offhook.telephony.providers.twilio.api import GONE, TwilioApi
+
+_KINDS: Final = {"Local": "local", "Mobile": "mobile", "TollFree": "toll_free"}
+
+
+class TwilioNumbers:
+    """Implements ``NumberCatalog``, ``NumberRouting``, ``NumberLookup`` and ``AccountCheck``."""
+
+    def __init__(self, http: CarrierHttp) -> None:
+        self._api = TwilioApi(http)
+
+    async def search(
+        self, account: CarrierAccount, country: str, area_code: str | None, number: str | None, limit: int
+    ) -> list[AvailableNumber]:
+        """Local numbers first; countries without any have mobile or toll-free ones."""
+        params = {"VoiceEnabled": "true", "PageSize": str(min(100, limit))}
+        if area_code:
+            # Twilio knows area codes of the North American plan only; elsewhere they are how the number begins.
+            params |= {"AreaCode": area_code} if country in {"US", "CA"} else {"Contains": f"{area_code}*"}
+        if number:
+            params["Contains"] = number
+        for kind, number_type in _KINDS.items():
+            path = f"/AvailablePhoneNumbers/{quote(country, safe='')}/{kind}.json"
+            answer = await self._api.ask(account, "GET", path, params=params, may_be_gone=True)
+            found = answer.json().get("available_phone_numbers")
+            if answer.status != GONE and isinstance(found, list) and found:
+                return [_available(entry, country, number_type) for entry in found[:limit]]
+        return []
+
+    async def buy(self, account: CarrierAccount, number: str, country: str) -> str:
+        answer = await self._api.ask(account, "POST", "/IncomingPhoneNumbers.json", form={"PhoneNumber": number})
+        return answer.text("sid")
+
+    async def owned(self, account: CarrierAccount, number: str) -> str | None:
+        answer = await self._api.ask(account, "GET", "/IncomingPhoneNumbers.json", params={"PhoneNumber": number})
+        found = answer.json().get("incoming_phone_numbers")
+        entries = found if isinstance(found, list) else []
+        for entry in entries:
+            if isinstance(entry, dict) and entry.get("phone_number") == number and entry.get("sid"):
+                return str(entry["sid"])
+        return None
+
+    async def release(self, account: CarrierAccount, number: str, carrier_id: str | None) -> None:
+        sid = carrier_id or await self.owned(account, number)
+        if sid is not None:
+            await self._api.ask(account, "DELETE", _number(sid), may_be_gone=True)
+
+    async def point(self, account: CarrierAccount, number: str, inbound_url: str) -> None:
+        sid = await self.owned(account, number)
+        if sid is None:
+            raise CarrierFailed("not_found", f"This Twilio account has no number {number}.", retryable=False)
+        await self._api.ask(account, "POST", _number(sid), form={"VoiceUrl": inbound_url, "VoiceMethod": "POST"})
+
+    async def look_up(self, account: CarrierAccount, number: str) -> LookedUp:
+        said = (await self._api.look_up(account, number)).get("line_type_intelligence")
+        line = said if isinstance(said, dict) else {}
+        name = line.get("carrier_name")
+        return LookedUp(name if isinstance(name, str) and name else None, line_type(line.get("type")))
+
+    async def check(self, account: CarrierAccount, inbound_url: str) -> Mapping[str, Any]:
+        status = (await self._api.ask(account, "GET", ".json")).json().get("status")
+        if status in {"suspended", "closed"}:
+            raise CarrierFailed("unauthorized", f"This Twilio account is {status}.", retryable=False)
+        setting(account, "auth_token")
+        return {}
+
+
+def _number(sid: str) -> str:
+    return f"/IncomingPhoneNumbers/{quote(sid, safe='')}.json"
+
+
+def _available(entry: dict[str, Any], country: str, number_type: str) -> AvailableNumber:
+    can = entry.get("capabilities")
+    abilities = {str(name).lower() for name, is_able in can.items() if is_able} if isinstance(can, dict) else {"voice"}
+    phone_number = str(entry.get("phone_number", ""))
+    return AvailableNumber(
+        phone_number=phone_number,
+        friendly_name=str(entry.get("friendly_name") or phone_number),
+        country=str(entry.get("iso_country") or country),
+        number_type=number_type,
+        locality=entry.get("locality") or None,
+        region=entry.get("region") or None,
+        capabilities=tuple(name for name in ("voice", "sms", "fax") if name in abilities),
+    )

@@ -1,0 +1,61 @@
+"""Twilio's signatures: base64 HMAC-SHA1 over the URL and the form, without a time."""
+
+import hmac
+from urllib.parse import SplitResult, urlsplit
+
+from offhook.telephony.carrier_forms import Pairs, form_pairs, media_type, query_pairs
+from offhook.telephony.carrier_http import optional
+from offhook.telephony.ports import CarrierAccount, Proof, Webhook, WebhookUnreadable
+from offhook.telephony.signatures import hmac_base64, is_any, sha256_hex
+
+_PORTS = {"https": 443, "wss": 443, "http": 80, "ws": 80}
+
+
+class TwilioVerifier:
+    """The auth token signs, also when requests are made with an API key. The nonce is the signature itself."""
+
+    def verify(self, account: CarrierAccount, webhook: Webhook, now_s: float) -> Proof | None:
+        token = optional(account, "auth_token")
+        claimed = webhook.headers.get("x-twilio-signature", "")
+        if token is None or not claimed:
+            return None
+        try:
+            covered = _covered(webhook)
+        except WebhookUnreadable:
+            return None
+        if covered is None:
+            return None
+        fields = signed_fields(covered)
+        expected = [hmac_base64(token, url + fields, "sha1") for url in url_variants(webhook.url)]
+        return Proof(nonce=claimed) if is_any(expected, [claimed]) else None
+
+
+def _covered(webhook: Webhook) -> Pairs | None:
+    """The body's part of what is signed; None when the body is covered by nothing."""
+    if webhook.method.upper() == "GET" or not webhook.body:
+        return []
+    hashes = [value for name, value in query_pairs(webhook.url) if name == "bodySHA256"]
+    if hashes:
+        is_right = len(hashes) == 1 and hmac.compare_digest(sha256_hex(webhook.body).encode(), hashes[0].encode())
+        return [] if is_right else None
+    return form_pairs(webhook) if media_type(webhook) in {"application/x-www-form-urlencoded", ""} else None
+
+
+def signed_fields(pairs: Pairs) -> str:
+    """Names in byte order, each with its distinct values in order."""
+    return "".join(f"{name}{value}" for name, value in sorted(set(pairs)))
+
+
+def url_variants(url: str) -> list[str]:
+    """With and without a port: Twilio signs one or the other."""
+    parts = urlsplit(url)
+    host = parts.netloc
+    user, at, address = host.rpartition("@")
+    if parts.port is None:
+        return [url, _with_host(url, parts, f"{host}:{_PORTS.get(parts.scheme, 443)}")]
+    return [url, _with_host(url, parts, f"{user}{at}{address.rpartition(':')[0]}")]
+
+
+def _with_host(url: str, parts: SplitResult, host: str) -> str:
+    # Not put together again from its parts: an empty query or fragment would be lost.
+    return url.replace(f"//{parts.netloc}", f"//{host}", 1)

@@ -1,0 +1,99 @@
+"""Twilio's webhooks in our words."""
+
+from typing import Final
+
+from offhook.telephony.carrier_forms import e164, form_fields
+from offhook.telephony.ports import (
+    InboundCall,
+    MachineVerdict,
+    StatusUpdate,
+    TransferNews,
+    Webhook,
+    WebhookUnreadable,
+)
+
+STATUSES: Final = {
+    "queued": "initiated",
+    "initiated": "initiated",
+    "ringing": "ringing",
+    "in-progress": "in_progress",
+    "answered": "in_progress",
+    "completed": "completed",
+    "busy": "busy",
+    "no-answer": "no_answer",
+    "failed": "failed",
+    "canceled": "canceled",
+}
+_TRANSFER_FAILED: Final = {"busy": "busy", "no-answer": "no_answer", "failed": "call_failed", "canceled": "no_answer"}
+_STILL_TALKING: Final = "machine_start"
+
+
+class TwilioWebhooks:
+    """Implements ``StatusParser`` and ``Inbound``."""
+
+    def parse_status(self, kind: str, webhook: Webhook) -> StatusUpdate | MachineVerdict | None:
+        fields = form_fields(webhook)
+        call_id = _call_id(fields)
+        by = fields.get("AnsweredBy", "")
+        status = STATUSES.get(fields.get("CallStatus", ""))
+        if by and (status is None or "MachineDetectionDuration" in fields) and status != "completed":
+            return _verdict(by, call_id)
+        if status is None:
+            return None
+        is_machine = status == "completed" and _is_machine(by)
+        return StatusUpdate(status, call_id=call_id, outcome="voicemail" if is_machine else None)
+
+    def recognises(self, webhook: Webhook) -> bool:
+        if "x-twilio-signature" in webhook.headers:
+            return True
+        fields = _tried(webhook)
+        return "CallSid" in fields and "ApiVersion" in fields and fields.get("AccountSid", "").startswith("AC")
+
+    def account_reference(self, webhook: Webhook) -> str | None:
+        return _tried(webhook).get("AccountSid") or None
+
+    def parse_inbound(self, webhook: Webhook) -> InboundCall | None:
+        fields = form_fields(webhook)
+        if fields.get("Direction") != "inbound" or fields.get("CallStatus") != "ringing":
+            return None
+        to_number = e164(fields.get("To") or fields.get("Called"))
+        if to_number is None:
+            raise WebhookUnreadable("To is missing.")
+        return InboundCall(_call_id(fields), e164(fields.get("From")), to_number, fields.get("AccountSid") or None)
+
+
+def transfer_news(webhook: Webhook) -> TransferNews | None:
+    """The destination's leg. A leg that is completed without having been answered is told as busy and so on."""
+    fields = form_fields(webhook)
+    status, call_id = fields.get("CallStatus", ""), _call_id(fields)
+    if status in {"in-progress", "answered"}:
+        return TransferNews("answered", call_id)
+    if status in _TRANSFER_FAILED:
+        return TransferNews("failed", call_id, _TRANSFER_FAILED[status])
+    return TransferNews("ended", call_id) if status == "completed" else None
+
+
+def _tried(webhook: Webhook) -> dict[str, str]:
+    try:
+        return form_fields(webhook)
+    except WebhookUnreadable:
+        return {}
+
+
+def _call_id(fields: dict[str, str]) -> str:
+    call_id = fields.get("CallSid", "")
+    if not call_id:
+        raise WebhookUnreadable("CallSid is missing.")
+    return call_id
+
+
+def _is_machine(by: str) -> bool:
+    return by.startswith("machine") or by == "fax"
+
+
+def _verdict(by: str, call_id: str) -> MachineVerdict | None:
+    if by == "human":
+        return MachineVerdict(is_machine=False, call_id=call_id)
+    if not _is_machine(by):
+        return None
+    return MachineVerdict(is_machine=True, may_speak=by != _STILL_TALKING, call_id=call_id)
