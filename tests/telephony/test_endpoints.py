@@ -228,9 +228,9 @@ class TestWhichAccount:
         assert self.carrier.dialled[0][0].organization_id == self.org.id
 
     async def test_a_carrier_that_cannot_dial(self) -> None:
-        wireless = await configure(self.root, self.org, provider="twilio")
+        unknown = await configure(self.root, self.org, provider="pigeon")
 
-        assert await self.dial(telephony_configuration_id=wireless) == 422
+        assert await self.dial(telephony_configuration_id=unknown) == 422
 
     async def test_a_number_of_ours_that_does_not_exist(self) -> None:
         assert await self.dial(from_phone_number_id=1) == 404

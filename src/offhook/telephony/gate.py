@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Final
 
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -13,7 +14,7 @@ from offhook.runs import service as runs
 from offhook.runs.live import LiveCall, LiveRuns
 from offhook.telephony import repository
 from offhook.telephony.errors import CarrierUnknown
-from offhook.telephony.media import Listener, MediaLeg, Open, carry
+from offhook.telephony.media import START_WITHIN_S, Listener, MediaLeg, Open, carry
 from offhook.telephony.ports import Carriers, CarrierSpec, DialRequest, StatusUpdate
 from offhook.telephony.providers.sandbox import trunk
 from offhook.telephony.providers.sandbox.brief import Brief, brief_of
@@ -21,6 +22,9 @@ from offhook.telephony.providers.sandbox.network import CallRecord
 from offhook.telephony.service import SANDBOX, CallReports
 from offhook.voice.ports import CallResult
 from offhook.workflows import service as workflows
+
+# How long a phone may ring at a carrier that connects the media before it is answered.
+RINGS_WITHIN_S: Final = 650.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +57,25 @@ class MediaGate:
     async def carry(
         self, admission: Admission, open_media: Open, listener: Listener | None = None
     ) -> CallResult | None:
-        """Carry the admitted call to its end; a run whose media never came to be is over and has failed."""
-        assert admission.spec.wire is not None
+        """Carry the admitted call to its end; a run whose media never came to be is over and has failed.
+
+        Not so where the media comes before the answer: that it never began is then the carrier's to explain.
+        """
+        spec = admission.spec
+        assert spec.wire is not None
+        is_told_otherwise = spec.has_early_media
 
         async def connect(leg: MediaLeg) -> LiveCall:
+            nonlocal is_told_otherwise
+            is_told_otherwise = False
             return await self._live.connect(admission.run_id, leg)
 
         result = None
         try:
-            result = await carry(open_media, admission.spec.wire(), connect, listener=listener)
+            within_s = RINGS_WITHIN_S if spec.has_early_media else START_WITHIN_S
+            result = await carry(open_media, spec.wire(), connect, listener=listener, start_within_s=within_s)
         finally:
-            if result is None:
+            if result is None and not is_told_otherwise:
                 update = StatusUpdate("failed", end_reason="media_lost")
                 await self._reports.report(admission.organization_id, admission.run_id, update)
         return result

@@ -127,7 +127,12 @@ class MediaLeg(SocketLeg):
 
 
 async def carry(
-    open_media: Open, wire: MediaWire, connect: Connect, *, listener: Listener | None = None
+    open_media: Open,
+    wire: MediaWire,
+    connect: Connect,
+    *,
+    listener: Listener | None = None,
+    start_within_s: float = START_WITHIN_S,
 ) -> CallResult | None:
     """Carry one call from the open socket to its end; the media token was claimed before.
 
@@ -138,7 +143,7 @@ async def carry(
     socket = await open_media(leg)
     leg.attach_socket(socket)
     try:
-        if not await _has_started(leg):
+        if not await _has_started(leg, start_within_s):
             return None
         conversation = await connect(leg)
         leg.attach_session(conversation.session)
@@ -154,9 +159,9 @@ async def carry(
         await socket.wait_closed()
 
 
-async def _has_started(leg: MediaLeg) -> bool:
+async def _has_started(leg: MediaLeg, within_s: float) -> bool:
     try:
-        async with asyncio.timeout(START_WITHIN_S):
+        async with asyncio.timeout(within_s):
             return await leg.started is not None
     except TimeoutError:
         leg.close(BAD_MESSAGE, "the stream did not start")

@@ -10,6 +10,8 @@ from offhook.telephony.providers.telnyx.signature import TelnyxVerifier
 from offhook.telephony.providers.telnyx.webhooks import TelnyxWebhooks
 from offhook.telephony.providers.telnyx.wire import TelnyxWire
 
+__all__ = ["TelnyxWebhooks", "TelnyxWire", "carrier"]
+
 
 def carrier(http: CarrierHttp) -> CarrierSpec:
     calls, numbers, webhooks = TelnyxCalls(http), TelnyxNumbers(http), TelnyxWebhooks()

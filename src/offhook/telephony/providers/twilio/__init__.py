@@ -10,7 +10,7 @@ from offhook.telephony.providers.twilio.signature import TwilioVerifier
 from offhook.telephony.providers.twilio.webhooks import TwilioWebhooks
 from offhook.telephony.providers.twilio.wire import TwilioWire
 
-__all__ = ["TwilioWire", "carrier"]
+__all__ = ["TwilioWebhooks", "TwilioWire", "carrier"]
 
 
 def carrier(http: CarrierHttp) -> CarrierSpec:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from offhook.telephony.carrier_forms import e164, form_fields
+from offhook.telephony.carrier_forms import e164, form_fields, seconds
 from offhook.telephony.ports import (
     InboundCall,
     MachineVerdict,
@@ -41,7 +41,12 @@ class TwilioWebhooks:
         if status is None:
             return None
         is_machine = status == "completed" and _is_machine(by)
-        return StatusUpdate(status, call_id=call_id, outcome="voicemail" if is_machine else None)
+        return StatusUpdate(
+            status,
+            call_id=call_id,
+            outcome="voicemail" if is_machine else None,
+            duration_s=seconds(fields.get("CallDuration")),
+        )
 
     def recognises(self, webhook: Webhook) -> bool:
         if "x-twilio-signature" in webhook.headers:
