@@ -10,7 +10,7 @@ from datetime import datetime
 import pytest
 
 from offhook.campaigns.engine import Engine
-from offhook.campaigns.ports import Dial, FateUnknown, Found, Placing, Plan, Work
+from offhook.campaigns.ports import Dial, FateUnknown, Found, Placing, Plan, Settled, Work
 from tests.campaigns.sim.far_end import SimCarrier
 from tests.campaigns.sim.twin import TwinTx
 from tests.campaigns.sim.world import Variant, World
@@ -86,19 +86,20 @@ class ForgetsTheHours(TwinTx):
 class EndsTwice(TwinTx):
     """No compare-and-swap: what is final is settled again by the next callback."""
 
-    async def dial_of_run(self, organization_id: int, run_id: int) -> Dial | None:
-        for row in self.rows("attempts"):
-            if row["run_id"] == run_id:
-                return self._dial(row)
-        return None
+    async def dials_of_runs(self, runs: Sequence[tuple[int, int]]) -> list[Dial]:
+        return [self._dial(row) for row in self._attempts_of(runs)]
 
-    async def close(self, attempt_id: int, outcome: str, reason: str | None, now: datetime) -> bool:
-        await super().close(attempt_id, outcome, reason, now)
+    def _close(self, one: Settled, now: datetime) -> bool:
+        super()._close(one, now)
         return True
 
-    async def call_again(self, contact_id: int, due_at: datetime, because: str, *, was_dialled: bool) -> bool:
-        self.change("contacts", contact_id, lambda r: True, state="pending", due_at=due_at, reason=because)
-        return True
+    def _move_contact(self, one: Settled) -> None:
+        if one.again_at is None:
+            super()._move_contact(one)
+        else:
+            self.change(
+                "contacts", one.contact_id, lambda r: True, state="pending", due_at=one.again_at, reason=one.because
+            )
 
 
 class EndsTooEarly(TwinTx):

@@ -1,5 +1,7 @@
 """Campaigns: a list of contacts, called under every rule, once, through crashes of whatever is involved."""
 
+from collections.abc import Sequence
+
 from offhook.campaigns import endpoints, file_endpoints, reading_endpoints
 from offhook.campaigns.carrier import ProcessTime, TelephonyCarrier
 from offhook.campaigns.creating import Creating
@@ -12,6 +14,7 @@ from offhook.campaigns.store import PgStore
 from offhook.campaigns.streams import ProgressStreams
 from offhook.campaigns.tasks import DIAL_JOB, TICK_JOB, DialJobs
 from offhook.campaigns.views import Views
+from offhook.kit.batching import Batcher
 from offhook.kit.crypto import Keyring
 from offhook.root import Root
 from offhook.runs import RunFinished
@@ -36,11 +39,22 @@ def register(root: Root) -> None:
     root.jobs.add(DIAL_JOB, dialling.dial)
     root.jobs.add(TICK_JOB, dialling.tick, every_s=root.settings.campaign_tick_s)
 
+    async def settle(runs: Sequence[tuple[int, int]]) -> list[None]:
+        await engine.runs_ended(runs)
+        return [None] * len(runs)
+
+    ended: Batcher[tuple[int, int], None] = Batcher(settle)
+
     async def call_ended(news: CallEnded | RunFinished) -> None:
-        await engine.run_ended(news.organization_id, news.run_id)
+        await ended.do((news.organization_id, news.run_id))
+
+    async def dial_here() -> None:
+        store.dials_here(dialling.wake)
 
     root.events.subscribe(CallEnded, call_ended)
     root.events.subscribe(RunFinished, call_ended)
+    root.on_work.append(dial_here)
+    root.on_stop.append(dialling.close)
     _register_http(root, outbound)
 
 

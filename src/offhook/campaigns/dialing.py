@@ -13,8 +13,10 @@ from offhook.campaigns.ports import (
     NotPlaced,
     Placing,
     Plan,
+    Refused,
     Route,
     Store,
+    Taken,
     Time,
     Tx,
     Waiting,
@@ -192,35 +194,21 @@ class Dialing:
             fresh = await tx.claim(plan.id, now, asked_for, [known.id for known in chosen])
             looked += len(fresh)
             listed = await tx.do_not_call(plan.organization_id, [contact.phone_number for contact in fresh])
+            refused: list[Refused] = []
             for contact in fresh:
                 found = check(plan.destinations, contact.phone_number)
-                if await self._refused(tx, contact, found, listed, now):
-                    continue
                 its = window(plan.hours, now, found.zones)
-                if not its.is_open:
-                    await self._put_off(tx, contact, its, now)
+                why_not = _refusal(contact, found, listed, its)
+                if why_not is not None:
+                    refused.append(why_not)
                     continue
                 chosen.append(contact)
                 closes_at = min((at for at in (closes_at, its.until) if at is not None), default=None)
+            if refused:
+                await tx.refuse(refused, now)
             if len(fresh) < asked_for:
                 return chosen, closes_at, False
         return chosen, closes_at, len(chosen) < wanted
-
-    async def _refused(self, tx: Tx, contact: Waiting, found: Destination, listed: set[str], now: datetime) -> bool:
-        if found.refusal == INVALID_NUMBER:
-            return await tx.finish(contact.id, "pending", INVALID_NUMBER, INVALID_NUMBER, now)
-        if found.refusal is not None:
-            return await tx.finish(contact.id, "pending", FAILED, found.refusal, now)
-        if contact.phone_number in listed:
-            return await tx.finish(contact.id, "pending", DO_NOT_CALL, DO_NOT_CALL, now)
-        return False
-
-    async def _put_off(self, tx: Tx, contact: Waiting, its: Window, now: datetime) -> None:
-        if its.until is None:
-            # Nobody knows when this phone may ring: closed for good, and said so.
-            await tx.finish(contact.id, "pending", FAILED, its.reason, now)
-        else:
-            await tx.put_off(contact.id, its.until, its.reason or "closed")
 
     async def _ask(self, placing: Placing, began: float) -> None:
         """Ring one phone. From here on the attempt is ``placing`` in the database, whatever becomes of us."""
@@ -237,8 +225,23 @@ class Dialing:
         except FateUnknown:
             log.warning("campaign_call_fate_unknown", run_id=placing.run_id, attempt_id=placing.attempt_id)
             return
-        async with self._store.transaction() as tx:
-            await tx.placed(placing.attempt_id, placing.organization_id, placing.run_id, call_id, self._time.now())
+        taken = Taken(placing.attempt_id, placing.organization_id, placing.run_id, call_id)
+        await self._store.placed(taken, self._time.now())
+
+
+def _refusal(contact: Waiting, found: Destination, listed: set[str], its: Window) -> Refused | None:
+    """Why this contact may not be called: never, or not before its window opens."""
+    if found.refusal == INVALID_NUMBER:
+        return Refused(contact.id, INVALID_NUMBER, outcome=INVALID_NUMBER)
+    if found.refusal is not None:
+        return Refused(contact.id, found.refusal, outcome=FAILED)
+    if contact.phone_number in listed:
+        return Refused(contact.id, DO_NOT_CALL, outcome=DO_NOT_CALL)
+    if its.is_open:
+        return None
+    reason = its.reason or "closed"
+    # Closed without an end: nobody knows when this phone may ring, so it is closed for good, and that is said.
+    return Refused(contact.id, reason, outcome=FAILED if its.until is None else None, until=its.until)
 
 
 def _own(plan: Plan, now: datetime) -> Window:

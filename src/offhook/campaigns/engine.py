@@ -1,5 +1,6 @@
 """The engine's three ways in: dial (a slot may be free), a run has ended, and the slow tick that misses nothing."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from offhook.campaigns.dialing import FENCE_S, Dialing
@@ -29,9 +30,10 @@ class Engine:
         await self.dialing.ask(reserved)
         return len(reserved.placings)
 
-    async def run_ended(self, organization_id: int, run_id: int) -> None:
-        """On ``CallEnded`` and ``RunFinished``; hearing it twice, or of a run of nobody's campaign, is fine."""
-        await self.settling.run_ended(organization_id, run_id)
+    async def runs_ended(self, runs: Sequence[tuple[int, int]]) -> None:
+        """On ``CallEnded`` and ``RunFinished`` of ``(organization, run)``; hearing it twice, or of a run of nobody's
+        campaign, is fine."""
+        await self.settling.runs_ended(runs)
 
     async def dials_have_begun(self, organization_id: int, campaign_id: int) -> None:
         """Call it after a pause was committed: when it returns, no dial that was committed before it begins any more.

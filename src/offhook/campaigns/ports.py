@@ -151,6 +151,42 @@ class Found:
     reason: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """How an attempt ends and what that means for its contact: done with this outcome, or due again at ``again_at``.
+
+    ``because``: why it is called again. ``was_dialled`` False: the phone surely did not ring, so that it does not count.
+    """
+
+    attempt_id: int
+    contact_id: int
+    outcome: str
+    reason: str | None
+    again_at: datetime | None = None
+    because: str | None = None
+    was_dialled: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A claimed contact that is not called: done with ``outcome``, or, with ``until``, not due before then."""
+
+    contact_id: int
+    reason: str
+    outcome: str | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A call that the carrier took, under its own id."""
+
+    attempt_id: int
+    organization_id: int
+    run_id: int
+    call_id: str
+
+
 Target = Literal["paused", "completed", "failed"]
 
 
@@ -208,16 +244,8 @@ class Tx(Protocol):
         """Make the runs and move the attempts from ``reserved`` to ``placing`` by compare-and-swap."""
         ...
 
-    async def finish(self, contact_id: int, source: str, outcome: str, reason: str | None, now: datetime) -> bool:
-        """Give a contact its final state by compare-and-swap from ``source`` (pending or calling)."""
-        ...
-
-    async def put_off(self, contact_id: int, due_at: datetime, hold: str) -> None:
-        """A pending contact is not due before then."""
-        ...
-
-    async def call_again(self, contact_id: int, due_at: datetime, because: str, *, was_dialled: bool) -> bool:
-        """From calling back to pending by compare-and-swap."""
+    async def refuse(self, refused: Sequence[Refused], now: datetime) -> None:
+        """Give claimed contacts that are not called their final state, or put them off."""
         ...
 
     async def set_status(self, campaign_id: int, target: Target, reason: str | None, now: datetime) -> bool:
@@ -225,24 +253,25 @@ class Tx(Protocol):
         failed campaign end as canceled."""
         ...
 
-    async def dial_of_run(self, organization_id: int, run_id: int) -> Dial | None:
-        """The attempt of this run if it is not final, locked."""
+    async def dials_of_runs(self, runs: Sequence[tuple[int, int]]) -> list[Dial]:
+        """The attempts of these (organization, run) that are not final, locked in the order of their ids."""
         ...
 
-    async def ending(self, organization_id: int, run_id: int) -> Ending | None:
-        """None when the run was deleted."""
+    async def endings(self, runs: Sequence[tuple[int, int]]) -> dict[int, Ending]:
+        """By run; those that were deleted are left out."""
         ...
 
-    async def placed(self, attempt_id: int, organization_id: int, run_id: int, call_id: str, now: datetime) -> None:
-        """From placing to placed by compare-and-swap, and the carrier's id into the run, whatever it is by now."""
+    async def placed(self, taken: Sequence[Taken], now: datetime) -> None:
+        """Of each: from placing to placed by compare-and-swap, and the carrier's id into the run, whatever it is by now."""
         ...
 
     async def end_run(self, organization_id: int, run_id: int, status: str, reason: str, now: datetime) -> None:
         """Move the run to a final state unless it has one."""
         ...
 
-    async def close(self, attempt_id: int, outcome: str, reason: str | None, now: datetime) -> bool:
-        """To final by compare-and-swap from any other state."""
+    async def settle(self, settled: Sequence[Settled], now: datetime) -> None:
+        """Attempts to final, each by compare-and-swap from any other state, and with each that this moved its contact
+        from calling to what is said. No attempt is named twice."""
         ...
 
     async def check_later(self, attempt_id: int, check_at: datetime) -> None: ...
@@ -270,6 +299,10 @@ class Tx(Protocol):
 
 class Store(Protocol):
     def transaction(self) -> AbstractAsyncContextManager[Tx]: ...
+
+    async def placed(self, taken: Taken, now: datetime) -> None:
+        """``Tx.placed`` in a transaction that calls which are answered at the same time may share."""
+        ...
 
 
 class Carrier(Protocol):

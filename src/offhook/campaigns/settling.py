@@ -1,9 +1,10 @@
 """How an attempt ends, once, and what that means for its contact: done, or called again."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from offhook.campaigns.ports import PLACING, Carrier, Dial, Ending, Found, Store, Time, Tx
+from offhook.campaigns.ports import PLACING, Carrier, Dial, Ending, Found, Settled, Store, Time, Tx
 from offhook.campaigns.rules.outcomes import CANCELED, FAILED, of_run
 from offhook.campaigns.rules.retry import NOT_PLACED, retry_at
 
@@ -35,32 +36,35 @@ class Settling:
         self._doubt_s = doubt_s
         self._first_seen: dict[int, float] = {}
 
-    async def run_ended(self, organization_id: int, run_id: int) -> None:
-        """A call of the organisation is over, one of a campaign or not: its slot is free, so the next one is dialled."""
+    async def runs_ended(self, runs: Sequence[tuple[int, int]]) -> None:
+        """Calls ``(organization, run)`` are over, of campaigns or not: their slots are free, so the next are dialled."""
         async with self._store.transaction() as tx:
-            dial = await tx.dial_of_run(organization_id, run_id)
-            if dial is None:
+            dials = await tx.dials_of_runs(sorted(set(runs)))
+            endings = await tx.endings([(dial.organization_id, dial.run_id) for dial in dials])
+            now, settled = self._time.now(), []
+            awake: set[int] = set()
+            for dial in dials:
+                ending = endings.get(dial.run_id) or Ending("failed", reason="run_deleted")
+                if ending.status is not None:
+                    settled.append(_verdict(dial, ending, now))
+                    awake.add(dial.organization_id)
+            if settled:
+                await tx.settle(settled, now)
+            of_dials = {dial.run_id for dial in dials}
+            for organization_id in sorted({one for one, run_id in runs if run_id not in of_dials} - awake):
                 if await tx.has_running(organization_id):
-                    await tx.wake(organization_id, None)
-                return
-            ending = await tx.ending(organization_id, run_id)
-            if ending is None or ending.status is not None:
-                await self._conclude(tx, dial, ending or Ending("failed", reason="run_deleted"))
+                    awake.add(organization_id)
+            for organization_id in sorted(awake):
+                await tx.wake(organization_id, None)
 
     async def not_dialled(self, organization_id: int, run_id: int, reason: str) -> None:
         """The phone surely did not ring: the contact is due again, at once and without losing a retry."""
         now = self._time.now()
         async with self._store.transaction() as tx:
-            dial = await tx.dial_of_run(organization_id, run_id)
+            dial = await _dial(tx, organization_id, run_id)
             if dial is None or dial.state != PLACING:
                 return
-            await tx.close(dial.id, "canceled", reason, now)
-            if dial.number >= MAX_FREE_TRIES:
-                await tx.finish(dial.contact_id, "calling", FAILED, reason, now)
-            elif dial.campaign_status == FAILED:
-                await tx.finish(dial.contact_id, "calling", CANCELED, reason, now)
-            else:
-                await tx.call_again(dial.contact_id, now, reason, was_dialled=False)
+            await tx.settle([_again_for_free(dial, reason, now)], now)
             await tx.end_run(organization_id, run_id, "canceled", reason, now)
             await tx.wake(organization_id, None)
         await self._carrier.ended(organization_id, run_id, "canceled")
@@ -69,11 +73,11 @@ class Settling:
         """The carrier said no."""
         now = self._time.now()
         async with self._store.transaction() as tx:
-            dial = await tx.dial_of_run(organization_id, run_id)
+            dial = await _dial(tx, organization_id, run_id)
             if dial is None:
                 return
             again = retry_at(dial.retry, NOT_PLACED, dial.dials, now) if is_retryable else None
-            await self._close(tx, dial, Ending("failed", FAILED, code), FAILED, again, now)
+            await tx.settle([_settled(dial, FAILED, code, again)], now)
             await tx.end_run(organization_id, run_id, "failed", code, now)
             await tx.wake(organization_id, None)
         await self._carrier.ended(organization_id, run_id, "failed")
@@ -96,12 +100,12 @@ class Settling:
     async def _still_silent(self, tx: Tx, organization_id: int, run_id: int) -> Dial | None:
         """The attempt, when there is something to look into; what can be settled without asking is settled."""
         now = self._time.now()
-        dial = await tx.dial_of_run(organization_id, run_id)
+        dial = await _dial(tx, organization_id, run_id)
         if dial is None:
             return None
-        ending = await tx.ending(organization_id, run_id)
-        if ending is None or ending.status is not None:
-            await self._conclude(tx, dial, ending or Ending("failed", reason="run_deleted"))
+        ending = (await tx.endings([(organization_id, run_id)])).get(run_id) or Ending("failed", reason="run_deleted")
+        if ending.status is not None:
+            await self._conclude(tx, dial, ending)
             return None
         if dial.check_at > now or now < dial.may_dial_until:
             return None
@@ -121,7 +125,7 @@ class Settling:
 
     async def _look_again(self, organization_id: int, run_id: int) -> None:
         async with self._store.transaction() as tx:
-            dial = await tx.dial_of_run(organization_id, run_id)
+            dial = await _dial(tx, organization_id, run_id)
             if dial is not None:
                 await tx.check_later(dial.id, self._time.now() + LOOK_AGAIN)
 
@@ -145,21 +149,35 @@ class Settling:
 
     async def _conclude(self, tx: Tx, dial: Dial, ending: Ending) -> None:
         now = self._time.now()
-        outcome = of_run(ending.status or "failed", ending.outcome)
-        again = retry_at(dial.retry, outcome, dial.dials, now)
-        await self._close(tx, dial, ending, outcome, again, now)
+        await tx.settle([_verdict(dial, ending, now)], now)
         await tx.wake(dial.organization_id, None)
 
-    async def _close(
-        self, tx: Tx, dial: Dial, ending: Ending, outcome: str, again: datetime | None, now: datetime
-    ) -> None:
-        if not await tx.close(dial.id, outcome, ending.reason, now):
-            return
-        if again is None or dial.campaign_status == FAILED:
-            await tx.finish(dial.contact_id, "calling", outcome, ending.reason, now)
-        else:
-            because = outcome if ending.reason in {None, outcome} else f"{outcome}: {ending.reason}"
-            await tx.call_again(dial.contact_id, again, because, was_dialled=True)
+
+async def _dial(tx: Tx, organization_id: int, run_id: int) -> Dial | None:
+    for dial in await tx.dials_of_runs([(organization_id, run_id)]):
+        return dial
+    return None
+
+
+def _verdict(dial: Dial, ending: Ending, now: datetime) -> Settled:
+    """What the end of a run means for the contact."""
+    outcome = of_run(ending.status or "failed", ending.outcome)
+    return _settled(dial, outcome, ending.reason, retry_at(dial.retry, outcome, dial.dials, now))
+
+
+def _settled(dial: Dial, outcome: str, reason: str | None, again: datetime | None) -> Settled:
+    if again is None or dial.campaign_status == FAILED:
+        return Settled(dial.id, dial.contact_id, outcome, reason)
+    because = outcome if reason in {None, outcome} else f"{outcome}: {reason}"
+    return Settled(dial.id, dial.contact_id, outcome, reason, again, because)
+
+
+def _again_for_free(dial: Dial, reason: str, now: datetime) -> Settled:
+    if dial.number >= MAX_FREE_TRIES:
+        return Settled(dial.id, dial.contact_id, FAILED, reason)
+    if dial.campaign_status == FAILED:
+        return Settled(dial.id, dial.contact_id, CANCELED, reason)
+    return Settled(dial.id, dial.contact_id, CANCELED, reason, now, reason, was_dialled=False)
 
 
 __all__ = ["FATE_UNKNOWN", "NEVER_DIALLED", "NEVER_REACHED", "Found", "Settling"]

@@ -1,9 +1,9 @@
 """The engine's store on PostgreSQL. Each statement touches a bounded number of rows, however long the list is."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from math import ceil
 from typing import Any, Final
 
@@ -21,8 +21,11 @@ from offhook.campaigns.ports import (
     NoRoute,
     Placing,
     Plan,
+    Refused,
     Route,
+    Settled,
     Silent,
+    Taken,
     Target,
     Waiting,
     Work,
@@ -34,6 +37,7 @@ from offhook.campaigns.rules.rate import Bucket, take
 from offhook.campaigns.rules.retry import retry_policy
 from offhook.campaigns.rules.voicemail import call_configuration
 from offhook.errors import DomainError
+from offhook.kit.batching import Batcher
 from offhook.kit.clock import Clock
 from offhook.kit.db import Database
 from offhook.kit.events import EventBus
@@ -50,6 +54,8 @@ from offhook.usage import service as usage
 DIAL_JOB: Final = "campaign.dial"
 # A later pass is wished for to a tenth of a second, so that a hundred wishes are one job.
 WAKES_PER_S: Final = 10
+# When somebody looks for free slots, whose finder dialled itself and may have died before it could.
+IF_WE_DIE: Final = timedelta(seconds=1)
 MAX_OPEN_LOOKS: Final = 5000
 
 
@@ -61,6 +67,8 @@ class PgTx:
     outbound: Outbound
     clock: Clock
     news: list[object] = field(default_factory=list)
+    is_dialling_here: bool = False
+    awake: set[int] = field(default_factory=set)
 
     async def _run(self, statement: TextClause, **values: Any) -> Sequence[Row[Any]]:
         return (await self.session.execute(statement, values)).all()
@@ -171,27 +179,14 @@ class PgTx:
             for attempt_id, contact, call in zip(attempt_ids, contacts, prepared, strict=True)
         ]
 
-    async def finish(self, contact_id: int, source: str, outcome: str, reason: str | None, now: datetime) -> bool:
-        return await self._changed(
-            sql.FINISH, id=contact_id, source=source, outcome=outcome, reason=_short(reason), now=now
-        )
-
-    async def put_off(self, contact_id: int, due_at: datetime, hold: str) -> None:
+    async def refuse(self, refused: Sequence[Refused], now: datetime) -> None:
         await self._changed(
-            text("UPDATE campaign_contacts SET due_at = :due_at, hold = :hold WHERE id = :id AND state = 'pending'"),
-            id=contact_id,
-            due_at=due_at,
-            hold=hold,
-        )
-
-    async def call_again(self, contact_id: int, due_at: datetime, because: str, *, was_dialled: bool) -> bool:
-        return await self._changed(
-            sql.AGAIN,
-            id=contact_id,
-            due_at=due_at,
-            because=_short(because),
-            hold="retry_delay" if was_dialled else None,
-            not_dialled=int(not was_dialled),
+            sql.REFUSE,
+            contact_ids=[one.contact_id for one in refused],
+            outcomes=[one.outcome for one in refused],
+            reasons=[_short(one.reason) for one in refused],
+            until=[one.until for one in refused],
+            now=now,
         )
 
     async def set_status(self, campaign_id: int, target: Target, reason: str | None, now: datetime) -> bool:
@@ -214,27 +209,39 @@ class PgTx:
             self.news.append(news)
         return bool(changed)
 
-    async def dial_of_run(self, organization_id: int, run_id: int) -> Dial | None:
-        rows = await self._run(sql.DIAL, organization_id=organization_id, run_id=run_id)
-        for row in rows:
-            plain = {name: value for name, value in row._asdict().items() if name != "retry_config"}
-            return Dial(**plain, retry=retry_policy(row.retry_config))
-        return None
+    async def dials_of_runs(self, runs: Sequence[tuple[int, int]]) -> list[Dial]:
+        organization_ids, run_ids = [one for one, _ in runs], [run_id for _, run_id in runs]
+        rows = await self._run(sql.DIALS, organization_ids=organization_ids, run_ids=run_ids)
+        wanted = set(runs)
+        return [_dial(row) for row in rows if (row.organization_id, row.run_id) in wanted]
 
-    async def ending(self, organization_id: int, run_id: int) -> Ending | None:
-        for end in await bulk.endings(self.session, organization_id, [run_id]):
-            return Ending(end.status, end.outcome, end.end_reason, end.is_carried)
-        return None
+    async def endings(self, runs: Sequence[tuple[int, int]]) -> dict[int, Ending]:
+        found = {}
+        for organization_id in sorted({one for one, _ in runs}):
+            theirs = [run_id for one, run_id in runs if one == organization_id]
+            for end in await bulk.endings(self.session, organization_id, theirs):
+                found[end.run_id] = Ending(end.status, end.outcome, end.end_reason, end.is_carried)
+        return found
 
-    async def placed(self, attempt_id: int, organization_id: int, run_id: int, call_id: str, now: datetime) -> None:
-        await self._changed(sql.PLACED, id=attempt_id, now=now)
-        await runs.set_call_id(self.session, organization_id, run_id, call_id)
+    async def placed(self, taken: Sequence[Taken], now: datetime) -> None:
+        await self._changed(sql.PLACED, ids=[one.attempt_id for one in taken], now=now)
+        await runs.set_call_ids(self.session, [(one.organization_id, one.run_id, one.call_id) for one in taken])
 
     async def end_run(self, organization_id: int, run_id: int, status: str, reason: str, now: datetime) -> None:
         await runs.apply_status(self.session, organization_id, run_id, status, end_reason=_short(reason), at=now)
 
-    async def close(self, attempt_id: int, outcome: str, reason: str | None, now: datetime) -> bool:
-        return await self._changed(sql.CLOSE, id=attempt_id, outcome=outcome, reason=_short(reason), now=now)
+    async def settle(self, settled: Sequence[Settled], now: datetime) -> None:
+        await self._changed(
+            sql.SETTLE,
+            attempt_ids=[one.attempt_id for one in settled],
+            contact_ids=[one.contact_id for one in settled],
+            outcomes=[one.outcome for one in settled],
+            reasons=[_short(one.reason) for one in settled],
+            again_at=[one.again_at for one in settled],
+            because=[_short(one.because) for one in settled],
+            were_dialled=[one.was_dialled for one in settled],
+            now=now,
+        )
 
     async def check_later(self, attempt_id: int, check_at: datetime) -> None:
         await self._changed(
@@ -249,7 +256,13 @@ class PgTx:
         return bool(await self._run(found, id=organization_id))
 
     async def wake(self, organization_id: int, at: datetime | None) -> None:
-        await wake(self.session, organization_id, at, self.clock.now())
+        now = self.clock.now()
+        if self.is_dialling_here and (at is None or at <= now):
+            # This process looks itself, at once; the job is for the case that it dies before it has.
+            self.awake.add(organization_id)
+            await wake(self.session, organization_id, now + IF_WE_DIE, now, per_s=1)
+            return
+        await wake(self.session, organization_id, at, now)
 
     async def cancel_leftovers(self, now: datetime) -> None:
         found = await self._run(
@@ -284,25 +297,47 @@ class PgStore:
         self._outbound = outbound
         self._events = events
         self._clock = clock
+        self._placing: Batcher[tuple[Taken, datetime], None] = Batcher(self._placed)
+        self._wake_here: Callable[[int], None] | None = None
+
+    def dials_here(self, wake_here: Callable[[int], None]) -> None:
+        """This process dials: it is told which organisation may have free slots, without the way through the queue."""
+        self._wake_here = wake_here
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[PgTx]:
         async with self._db.transaction() as session:
-            tx = PgTx(session, self._outbound, self._clock)
+            tx = PgTx(session, self._outbound, self._clock, is_dialling_here=self._wake_here is not None)
             yield tx
+        if self._wake_here is not None:
+            for organization_id in sorted(tx.awake):
+                self._wake_here(organization_id)
         for event in tx.news:
             await self._events.publish(event)
 
+    async def placed(self, taken: Taken, now: datetime) -> None:
+        await self._placing.do((taken, now))
 
-async def wake(session: AsyncSession, organization_id: int, at: datetime | None, now: datetime) -> None:
-    """A dialling job for the organisation exists once this commits; now, or not before ``at``."""
+    async def _placed(self, calls: Sequence[tuple[Taken, datetime]]) -> list[None]:
+        async with self.transaction() as tx:
+            await tx.placed([taken for taken, _ in calls], max(now for _, now in calls))
+        return [None] * len(calls)
+
+
+async def wake(
+    session: AsyncSession, organization_id: int, at: datetime | None, now: datetime, *, per_s: int = WAKES_PER_S
+) -> None:
+    """A dialling job for the organisation exists once this commits; now, or not before ``at``, of which there are as
+    many as ``per_s`` a second."""
     payload = {"organization_id": organization_id}
     if at is None or at <= now:
         await jobs.enqueue(session, DIAL_JOB, payload)
         return
-    slot = ceil(at.timestamp() * WAKES_PER_S)
-    delay_s = max(0.0, slot / WAKES_PER_S - now.timestamp())
-    await jobs.enqueue(session, DIAL_JOB, payload, delay_s=delay_s, dedupe_key=f"{DIAL_JOB}:{organization_id}:{slot}")
+    slot = ceil(at.timestamp() * per_s)
+    delay_s = max(0.0, slot / per_s - now.timestamp())
+    await jobs.enqueue(
+        session, DIAL_JOB, payload, delay_s=delay_s, dedupe_key=f"{DIAL_JOB}:{organization_id}:{slot}/{per_s}"
+    )
 
 
 def plan_of(row: Any) -> Plan:
@@ -321,6 +356,11 @@ def plan_of(row: Any) -> Plan:
         voicemail=row.voicemail,
         spend_cap_cents=row.spend_cap_cents,
     )
+
+
+def _dial(row: Row[Any]) -> Dial:
+    plain = {name: value for name, value in row._asdict().items() if name != "retry_config"}
+    return Dial(**plain, retry=retry_policy(row.retry_config))
 
 
 def _short(reason: str | None) -> str | None:

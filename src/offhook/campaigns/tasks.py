@@ -3,29 +3,57 @@
 import asyncio
 from typing import Any, Final
 
+import structlog
+
 from offhook.campaigns.engine import Engine
 from offhook.campaigns.store import DIAL_JOB
 
 TICK_JOB: Final = "campaign.tick"
+TOGETHER_S: Final = 0.015
+STOP_S: Final = 10.0
+log = structlog.get_logger(__name__)
 
 
 class DialJobs:
-    """Of many jobs for one organisation that come at once, this process makes one pass and, after it, one more."""
+    """Of many calls for one organisation that come at once, this process makes one pass and, after it, one more."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._locks: dict[int, asyncio.Lock] = {}
         self._waiting: set[int] = set()
+        self._passes: set[asyncio.Task[None]] = set()
 
     async def dial(self, payload: dict[str, Any]) -> None:
         """The job ``campaign.dial`` ``{organization_id}``."""
-        organization_id = int(payload["organization_id"])
+        await self._dial(int(payload["organization_id"]))
+
+    def wake(self, organization_id: int) -> None:
+        """Dial soon, in this process. A pass that fails is repeated by the job that is enqueued with every such call."""
+        if organization_id in self._waiting:
+            return
+        making = asyncio.create_task(self._dial(organization_id), name=f"campaign-dial-{organization_id}")
+        self._passes.add(making)
+        making.add_done_callback(self._is_over)
+
+    async def close(self) -> None:
+        """Let the passes of this process end: what they have reserved is dialled."""
+        if self._passes:
+            await asyncio.wait(self._passes, timeout=STOP_S)
+
+    def _is_over(self, making: asyncio.Task[None]) -> None:
+        self._passes.discard(making)
+        if not making.cancelled() and (error := making.exception()) is not None:
+            log.warning("campaign_pass_failed", error=f"{type(error).__name__}: {error}")
+
+    async def _dial(self, organization_id: int) -> None:
         if organization_id in self._waiting:
             return  # the one that waits has not looked yet: it will see what this one was sent for
         lock = self._locks.setdefault(organization_id, asyncio.Lock())
         self._waiting.add(organization_id)
         try:
             await lock.acquire()
+            # Slots become free by the handful: a pass costs nearly the same for one as for many.
+            await asyncio.sleep(TOGETHER_S)
         finally:
             self._waiting.discard(organization_id)
         try:

@@ -25,16 +25,45 @@ _WITHOUT_CARRIER: Final = frozenset({TEXT_CHAT, BROWSER})
 
 
 async def store(session: AsyncSession, run: Run) -> int:
-    """Write the cost lines of a run that is over, count it in its organisation's usage, charge it; its whole cents.
+    """Do for one run what :func:`store_all` does; its whole cents."""
+    await store_all(session, run.organization_id, [run])
+    return run.cost_cents
+
+
+async def store_all(session: AsyncSession, organization_id: int, runs: Sequence[Run]) -> None:
+    """Write the cost lines of runs that are over, count them in their organisation's usage and charge them.
 
     Idempotent: lines are replaced, and a run that is told again with another use changes sums and balance by the
     difference. ``run.cost_cents`` is set too, and what has no known price stands in ``run.usage["unpriced"]``. Locks
     the organisation's account: call it late in the transaction.
     """
-    called_at = (run.answered_at or run.created_at).astimezone(UTC)
-    found = _priced(run, await prices.price_list(session, run.organization_id), called_at)
-    lines = [line for line in found if isinstance(line, CostLine)]
-    facts = RunFacts(
+    price_list = await prices.price_list(session, organization_id)
+    found = [_priced(run, price_list, _called_at(run)) for run in runs]
+    facts = [_facts(run, lines) for run, lines in zip(runs, found, strict=True)]
+    charges = await usage_service.record_runs(session, organization_id, facts)
+    rows = []
+    for run, lines, charge in zip(runs, found, charges, strict=True):
+        rows += [_row(run, line) for line in lines if isinstance(line, CostLine)]
+        if charge.platform_seconds and charge.platform_cents_per_minute:
+            rows.append(_platform(run, charge, _called_at(run)))
+        run.cost_cents = charge.cost_cents
+        run.usage = _with_unpriced(run.usage, [line for line in lines if isinstance(line, Unpriced)])
+    await session.execute(
+        delete(RunCostLine).where(
+            RunCostLine.run_id.in_([run.id for run in runs]), RunCostLine.organization_id == organization_id
+        )
+    )
+    if rows:
+        await session.execute(insert(RunCostLine), rows)
+    await session.flush()
+
+
+def _called_at(run: Run) -> datetime:
+    return (run.answered_at or run.created_at).astimezone(UTC)
+
+
+def _facts(run: Run, lines: Sequence[CostLine | Unpriced]) -> RunFacts:
+    return RunFacts(
         run_id=run.id,
         organization_id=run.organization_id,
         workflow_id=run.workflow_id,
@@ -42,22 +71,9 @@ async def store(session: AsyncSession, run: Run) -> int:
         created_at=run.created_at,
         duration_ms=round((run.duration or 0) * 1000),
         is_billable=run.mode != TEXT_CHAT,
-        cost_cents=sum((line.cost_cents for line in lines), Decimal(0)),
-        models=_models(run.usage, found),
+        cost_cents=sum((line.cost_cents for line in lines if isinstance(line, CostLine)), Decimal(0)),
+        models=_models(run.usage, lines),
     )
-    charge = await usage_service.record_run(session, facts)
-    rows = [_row(run, line) for line in lines]
-    if charge.platform_seconds and charge.platform_cents_per_minute:
-        rows.append(_platform(run, charge, called_at))
-    await session.execute(
-        delete(RunCostLine).where(RunCostLine.run_id == run.id, RunCostLine.organization_id == run.organization_id)
-    )
-    if rows:
-        await session.execute(insert(RunCostLine), rows)
-    run.cost_cents = charge.cost_cents
-    run.usage = _with_unpriced(run.usage, [line for line in found if isinstance(line, Unpriced)])
-    await session.flush()
-    return charge.cost_cents
 
 
 def _priced(run: Run, price_list: PriceList, called_at: datetime) -> list[CostLine | Unpriced]:

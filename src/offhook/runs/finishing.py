@@ -8,7 +8,7 @@ from typing import Any, Final
 from sqlalchemy import case, func, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.runs import after_call, costs, event_store, news, service
+from offhook.runs import after_call, event_store, service
 from offhook.runs.states import COMPLETED, FAILED, LIVE
 from offhook.runs.tables import Run
 from offhook.voice.ports import CallResult
@@ -64,7 +64,5 @@ async def store(session: AsyncSession, organization_id: int, run_id: int, ending
         await event_store.notify(session, [run_id])
         if ending.has_opted_out:
             await service.put_on_do_not_call_list(session, run)
-        await costs.store(session, run)
-        await news.tell_finished(session, run)
-        await after_call.schedule(session, run)
+        await after_call.settle(session, [run])
     return run

@@ -1,5 +1,6 @@
 """What customers' webhooks are told of runs, in the transaction that changes the run: told once, or not at all."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -16,17 +17,22 @@ RUN_FAILED: Final = "run.failed"
 
 async def tell_started(session: AsyncSession, run: Run) -> None:
     """Its media connected, or its chat began."""
-    await _tell(session, run, RUN_STARTED)
+    key = f"{RUN_STARTED}:{run.id}"
+    await webhooks.publish(session, run.organization_id, RUN_STARTED, event_store.storable(facts(run)), key=key)
 
 
-async def tell_finished(session: AsyncSession, run: Run) -> None:
-    """Everything about it is stored. ``run.failed`` is any end but ``completed``: busy, no answer, canceled too."""
-    await _tell(session, run, RUN_COMPLETED if run.status == COMPLETED else RUN_FAILED)
-
-
-async def _tell(session: AsyncSession, run: Run, kind: str) -> None:
-    key = kind if kind == RUN_STARTED else "run.finished"
-    await webhooks.publish(session, run.organization_id, kind, event_store.storable(facts(run)), key=f"{key}:{run.id}")
+async def tell_finished(session: AsyncSession, runs: Sequence[Run]) -> None:
+    """Everything about these runs of one organisation is stored. ``run.failed`` is any end but ``completed``: busy, no
+    answer, canceled too."""
+    news = [
+        webhooks.News(
+            RUN_COMPLETED if run.status == COMPLETED else RUN_FAILED,
+            event_store.storable(facts(run)),
+            f"run.finished:{run.id}",
+        )
+        for run in runs
+    ]
+    await webhooks.publish_all(session, runs[0].organization_id, news)
 
 
 def facts(run: Run) -> dict[str, Any]:

@@ -2,12 +2,12 @@
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Integer, Numeric, case, cast, func, literal, select, update
+from sqlalchemy import ARRAY, BigInteger, Text, bindparam, func, literal, select, text, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.runs.states import INITIATED, LIVE, OUTCOME_OF, sources_of
+from offhook.runs.states import INITIATED, LIVE
 from offhook.runs.tables import Run, RunCostLine
 
 # Above this, counting every workflow of the organisation is faster than picking some.
@@ -22,6 +22,16 @@ async def by_id(session: AsyncSession, organization_id: int, run_id: int) -> Run
         .execution_options(populate_existing=True)
     )
     return found.scalar_one_or_none()
+
+
+async def by_ids(session: AsyncSession, runs: Collection[tuple[int, int]]) -> dict[tuple[int, int], Run]:
+    """By (organization, run) as the database has them now; those that are not there are left out."""
+    found = await session.scalars(
+        select(Run)
+        .where(tuple_(Run.organization_id, Run.id).in_(sorted(runs)))
+        .execution_options(populate_existing=True)
+    )
+    return {(run.organization_id, run.id): run for run in found}
 
 
 async def run_of_claimed_token(session: AsyncSession, run_id: int) -> Run | None:
@@ -56,49 +66,6 @@ async def cost_lines(session: AsyncSession, organization_id: int, run_id: int) -
     ]
 
 
-async def move(
-    session: AsyncSession,
-    organization_id: int,
-    run_id: int,
-    status: str,
-    *,
-    at: datetime,
-    known: Mapping[str, str | None],
-) -> int | None:
-    """Compare-and-swap to ``status``; the ``at_ms`` of the move, or None when the run is not in a state that allows it.
-
-    ``known`` may hold ``outcome``, ``end_reason`` and ``call_id``. While a live call carries the run, its outcome is
-    left to that call unless it is given here.
-    """
-    is_final = status in OUTCOME_OF
-    fallback = func.coalesce(Run.outcome, OUTCOME_OF[status]) if is_final else Run.outcome
-    values: dict[str, Any] = {
-        "status": status,
-        "end_reason": func.coalesce(known.get("end_reason"), Run.end_reason),
-        "call_id": func.coalesce(known.get("call_id"), Run.call_id),
-        "started_at": func.coalesce(Run.started_at, at),
-    }
-    if known.get("outcome") is not None:
-        values["outcome"] = known["outcome"]
-    elif is_final:
-        values["outcome"] = case((Run.worker_id.is_(None), fallback), else_=Run.outcome)
-    if status == "in_progress":
-        values["answered_at"] = func.coalesce(Run.answered_at, at)
-    if is_final:
-        values["ended_at"] = at
-        values["duration"] = duration_until(at)
-        # the lease of a telephone that rang inside a process ends here; a worker ends that of its call itself
-        values["lease_until"] = case((Run.worker_id.is_(None), None), else_=Run.lease_until)
-    moved = await session.execute(
-        update(Run)
-        .where(Run.id == run_id, Run.organization_id == organization_id, Run.status.in_(sorted(sources_of(status))))
-        .values(values)
-        .returning(at_ms(at))
-        .execution_options(synchronize_session=False)
-    )
-    return moved.scalar_one_or_none()
-
-
 async def take_for_dialing(
     session: AsyncSession, organization_id: int, run_id: int, *, at: datetime, known: Mapping[str, Any]
 ) -> Run | None:
@@ -112,19 +79,6 @@ async def take_for_dialing(
         .execution_options(populate_existing=True)
     )
     return taken.scalar_one_or_none()
-
-
-def at_ms(at: datetime) -> ColumnElement[int]:
-    """Milliseconds from the answer to ``at``: the run's audio clock as seen from outside of the call."""
-    elapsed = func.extract("epoch", literal(at) - func.coalesce(Run.answered_at, at)) * 1000
-    return cast(func.greatest(elapsed, 0), Integer)
-
-
-def duration_until(at: datetime) -> ColumnElement[Any]:
-    """Seconds from the answer to ``at``; 0 of a run that nobody answered."""
-    return cast(
-        func.greatest(func.extract("epoch", literal(at) - func.coalesce(Run.answered_at, at)), 0), Numeric(10, 3)
-    )
 
 
 async def counts(session: AsyncSession, organization_id: int, workflow_ids: Collection[int]) -> dict[int, int]:
@@ -150,10 +104,21 @@ async def is_over(session: AsyncSession, organization_id: int, run_id: int) -> b
     return not is_going_on
 
 
-async def set_call_id(session: AsyncSession, organization_id: int, run_id: int, call_id: str) -> None:
+_SET_CALL_IDS: Final = text(
+    "UPDATE runs SET call_id = taken.call_id FROM unnest(:organization_ids, :run_ids, :call_ids)"
+    " AS taken (organization_id, run_id, call_id)"
+    " WHERE id IN (SELECT id FROM runs WHERE id = ANY(:run_ids) AND call_id IS NULL ORDER BY id FOR NO KEY UPDATE)"
+    " AND id = taken.run_id AND runs.organization_id = taken.organization_id AND runs.call_id IS NULL"
+).bindparams(
+    bindparam("organization_ids", type_=ARRAY(BigInteger)),
+    bindparam("run_ids", type_=ARRAY(BigInteger)),
+    bindparam("call_ids", type_=ARRAY(Text)),
+)
+
+
+async def set_call_ids(session: AsyncSession, calls: Collection[tuple[int, int, str]]) -> None:
+    organization_ids, run_ids, call_ids = zip(*calls, strict=True)
     await session.execute(
-        update(Run)
-        .where(Run.id == run_id, Run.organization_id == organization_id, Run.call_id.is_(None))
-        .values(call_id=call_id)
-        .execution_options(synchronize_session=False)
+        _SET_CALL_IDS,
+        {"organization_ids": list(organization_ids), "run_ids": list(run_ids), "call_ids": list(call_ids)},
     )

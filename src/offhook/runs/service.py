@@ -1,6 +1,7 @@
 """Creating runs and moving them through their states; everyone who has news of a run comes here."""
 
 import secrets
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, TypedDict, Unpack
@@ -9,10 +10,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.phone import is_e164
 from offhook.orgs import Caller, audit, do_not_call
-from offhook.runs import after_call, costs, event_store, news, repository
+from offhook.runs import after_call, event_store, repository
 from offhook.runs.errors import RunNotFound, WorkflowHasNoStart
 from offhook.runs.event_store import NewEvent
 from offhook.runs.limits import TEXT_CHAT, take_call_slot
+from offhook.runs.moving import RunNews, move_all
 from offhook.runs.states import ALL, FINAL
 from offhook.runs.tables import Run
 from offhook.usage.service import require_credit
@@ -105,32 +107,72 @@ async def apply_status(
     call_id: str | None = None,
     at: datetime | None = None,
 ) -> bool:
-    """Tell a run what a carrier said of it; whether that moved it.
+    """Tell one run what a carrier said of it, as :func:`apply_all` does; whether that moved it. RunNotFound (404)."""
+    news = RunNews(organization_id, run_id, status, at or datetime.now(UTC), outcome, end_reason, call_id)
+    (has_moved,) = await apply_all(session, [news])
+    if has_moved is None:
+        raise RunNotFound
+    return has_moved
+
+
+async def apply_all(session: AsyncSession, news: Sequence[RunNews]) -> list[bool | None]:
+    """Tell runs what carriers said of them: whether each piece of news moved its run, None when there is no such run.
 
     One compare-and-swap, so two processes never lose each other's news. A final state is final: what comes late, twice
-    or in the wrong order is written to the event list and changes nothing else. RunNotFound (404).
+    or in the wrong order is written to the event list and changes nothing else. News of one run are taken in their order.
     """
-    if status not in ALL:
-        raise ValueError(f"{status!r} is no run status")
-    at = at or datetime.now(UTC)
-    known = {"outcome": outcome, "end_reason": end_reason, "call_id": call_id}
-    moved_at_ms = await repository.move(session, organization_id, run_id, status, at=at, known=known)
-    data: dict[str, Any] = {"status": status, **{key: value for key, value in known.items() if value is not None}}
-    if moved_at_ms is None:
-        run = await get(session, organization_id, run_id)
-        data["current"] = run.status
-        since = (at - run.answered_at).total_seconds() if run.answered_at else 0
-        await _log(session, run_id, STATUS_IGNORED, max(0, round(since * 1000)), data)
-        return False
-    await _log(session, run_id, STATUS_CHANGED, moved_at_ms, data)
-    if status in FINAL:
-        run = await get(session, organization_id, run_id)
-        # A worker that carries the call, or the sweeper after it, knows more of it and settles it.
-        if run.worker_id is None:
-            await costs.store(session, run)
-            await news.tell_finished(session, run)
-            await after_call.schedule(session, run)
-    return True
+    for one in news:
+        if one.status not in ALL:
+            raise ValueError(f"{one.status!r} is no run status")
+    results: list[bool | None] = [None] * len(news)
+    ended: list[Run] = []
+    left = list(enumerate(news))
+    while left:
+        # of each run the first that is left: a statement moves a row once
+        first: dict[int, int] = {}
+        for index, one in left:
+            first.setdefault(one.run_id, index)
+        turn = sorted(first.values())
+        left = [(index, one) for index, one in left if first[one.run_id] != index]
+        for index, has_moved in zip(turn, await _apply(session, [news[index] for index in turn], ended), strict=True):
+            results[index] = has_moved
+    if ended:
+        await after_call.settle(session, ended)
+    return results
+
+
+async def _apply(session: AsyncSession, news: Sequence[RunNews], ended: list[Run]) -> list[bool | None]:
+    """One piece of news for each of some runs. Runs that it ended, and that nobody carries, are added to ``ended``: a
+    worker that carries the call, or the sweeper after it, knows more of it and settles it."""
+    moved = await move_all(session, news)
+    others = [one for one in news if one.run_id not in moved]
+    known = await repository.by_ids(session, {(one.organization_id, one.run_id) for one in others}) if others else {}
+    events: list[NewEvent] = []
+    results: list[bool | None] = []
+    for one in news:
+        run = moved.get(one.run_id) or known.get((one.organization_id, one.run_id))
+        if run is None:
+            results.append(None)
+            continue
+        has_moved = one.run_id in moved
+        told = {"status": one.status, "outcome": one.outcome, "end_reason": one.end_reason, "call_id": one.call_id}
+        data = {name: value for name, value in told.items() if value is not None}
+        if has_moved:
+            events.append(_event(run, STATUS_CHANGED, one.at, data))
+            if one.status in FINAL and run.worker_id is None:
+                ended.append(run)
+        else:
+            events.append(_event(run, STATUS_IGNORED, one.at, {**data, "current": run.status}))
+        results.append(has_moved)
+    await event_store.append(session, events)
+    return results
+
+
+def _event(run: Run, kind: str, at: datetime, data: dict[str, Any]) -> NewEvent:
+    """Its time is on the run's audio clock as seen from outside of the call: milliseconds since the answer."""
+    since = (at - run.answered_at).total_seconds() if run.answered_at else 0
+    at_ms = min(max(0, round(since * 1000)), 2**31 - 1)
+    return NewEvent(run.id, kind, at_ms, event_store.encode(data), datetime.now(UTC))
 
 
 async def take_for_dialing(
@@ -154,12 +196,12 @@ async def take_for_dialing(
 
 async def set_call_id(session: AsyncSession, organization_id: int, run_id: int, call_id: str) -> None:
     """Keep the carrier's id of a call that it has just taken, whatever state the run is in by now."""
-    await repository.set_call_id(session, organization_id, run_id, call_id)
+    await repository.set_call_ids(session, [(organization_id, run_id, call_id)])
 
 
-async def _log(session: AsyncSession, run_id: int, kind: str, at_ms: int, data: dict[str, Any]) -> None:
-    at_ms = min(at_ms, 2**31 - 1)
-    await event_store.append(session, [NewEvent(run_id, kind, at_ms, event_store.encode(data), datetime.now(UTC))])
+async def set_call_ids(session: AsyncSession, calls: Collection[tuple[int, int, str]]) -> None:
+    """The same for ``(organization, run, call id)`` of several calls."""
+    await repository.set_call_ids(session, calls)
 
 
 def seconds_between(start: datetime, end: datetime) -> Decimal:

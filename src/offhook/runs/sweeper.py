@@ -12,7 +12,7 @@ from offhook.kit.clock import Clock
 from offhook.kit.db import Database
 from offhook.kit.events import EventBus
 from offhook.kit.storage import Storage
-from offhook.runs import after_call, costs, event_store, leases, news, service
+from offhook.runs import after_call, event_store, leases, service
 from offhook.runs.event_store import NewEvent
 from offhook.runs.events import RunFinished
 from offhook.runs.projections import tally_of
@@ -107,9 +107,7 @@ class Sweeper:
         await event_store.append(session, [event])
         if tally.has_opted_out:
             await service.put_on_do_not_call_list(session, run)
-        await costs.store(session, run)
-        await news.tell_finished(session, run)
-        await after_call.schedule(session, run)
+        await after_call.settle(session, [run])
 
     async def _end_lost(self, organization_id: int, run_id: int, now: datetime) -> bool:
         async with self._db.transaction() as session:

@@ -1,6 +1,6 @@
 """The door of the media path: a single-use token opens it for one run, and nothing happens before that."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
@@ -8,6 +8,7 @@ from typing import Final
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.kit.batching import Batcher
 from offhook.kit.db import Database
 from offhook.runs import media_tokens
 from offhook.runs import service as runs
@@ -137,22 +138,33 @@ class SandboxExchange:
 
 
 class SandboxBook:
-    """Implements the sandbox network's ``CallLog`` in the database, in transactions of its own."""
+    """Implements the sandbox network's ``CallLog`` in the database. What is written at the same time is one transaction;
+    each entry is durable before its phone rings."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
+        self._writing: Batcher[CallRecord, None] = Batcher(self._write)
+        self._ending: Batcher[tuple[str, str], None] = Batcher(self._end)
 
     async def write(self, record: CallRecord) -> None:
-        async with _reached(self._db) as session:
-            await repository.write_sandbox_call(session, record.organization_id, record)
+        await self._writing.do(record)
 
     async def end(self, call_id: str, status: str) -> None:
-        async with _reached(self._db) as session:
-            await repository.end_sandbox_call(session, call_id, status)
+        await self._ending.do((call_id, status))
 
     async def of_run(self, organization_id: int, run_id: int) -> CallRecord | None:
         async with _reached(self._db) as session:
             return await repository.sandbox_call(session, organization_id, run_id)
+
+    async def _write(self, records: Sequence[CallRecord]) -> list[None]:
+        async with _reached(self._db) as session:
+            await repository.write_sandbox_calls(session, records)
+        return [None] * len(records)
+
+    async def _end(self, calls: Sequence[tuple[str, str]]) -> list[None]:
+        async with _reached(self._db) as session:
+            await repository.end_sandbox_calls(session, calls)
+        return [None] * len(calls)
 
 
 @asynccontextmanager

@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Final
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import ARRAY, Text, bindparam, func, select, text
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.telephony.providers.sandbox.network import CallRecord
@@ -45,26 +47,43 @@ async def oldest_of(session: AsyncSession, organization_id: int, provider: str) 
     return found.scalar_one_or_none()
 
 
-async def write_sandbox_call(session: AsyncSession, organization_id: int, record: CallRecord) -> None:
+async def write_sandbox_calls(session: AsyncSession, records: Sequence[CallRecord]) -> None:
+    """New entries of the network's own book. One that is there already (an earlier try whose answer was lost) stays."""
     await session.execute(
-        insert(SandboxCall).values(
-            call_id=record.call_id,
-            run_id=record.run_id,
-            organization_id=organization_id,
-            to_number=record.to_number,
-            process=record.process,
-            status=record.status,
+        insert(SandboxCall)
+        .values(
+            [
+                {
+                    "call_id": record.call_id,
+                    "run_id": record.run_id,
+                    "organization_id": record.organization_id,
+                    "to_number": record.to_number,
+                    "process": record.process,
+                    "status": record.status,
+                }
+                for record in records
+            ]
         )
+        .on_conflict_do_nothing()
     )
 
 
-async def end_sandbox_call(session: AsyncSession, call_id: str, status: str) -> None:
-    """Without an organisation on purpose: it is the network's own book, and the id is unguessable."""
+_END: Final = text(
+    "UPDATE sandbox_calls AS call SET status = ended.status, ended_at = :now"
+    " FROM unnest(:call_ids, :statuses) AS ended (call_id, status)"
+    " WHERE call.call_id = ended.call_id AND call.ended_at IS NULL"
+).bindparams(bindparam("call_ids", type_=ARRAY(Text)), bindparam("statuses", type_=ARRAY(Text)))
+
+
+async def end_sandbox_calls(session: AsyncSession, calls: Sequence[tuple[str, str]]) -> None:
+    """``(call id, status)``. Without an organisation on purpose: it is the network's own book, and ids are unguessable."""
     await session.execute(
-        update(SandboxCall)
-        .where(SandboxCall.call_id == call_id, SandboxCall.ended_at.is_(None))
-        .values(status=status, ended_at=datetime.now(UTC))
-        .execution_options(synchronize_session=False)
+        _END,
+        {
+            "call_ids": [call_id for call_id, _ in calls],
+            "statuses": [status for _, status in calls],
+            "now": datetime.now(UTC),
+        },
     )
 
 

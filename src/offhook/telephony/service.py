@@ -1,14 +1,19 @@
 """Whose carrier account places a call, and what carriers report of calls."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Final
 
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.kit.batching import Batcher
 from offhook.kit.db import Database
 from offhook.kit.events import EventBus
 from offhook.runs import service as runs
+from offhook.runs.errors import RunNotFound
+from offhook.runs.moving import RunNews
 from offhook.runs.states import BUSY, CANCELED, FAILED, FINAL, NO_ANSWER
 from offhook.telephony import repository
 from offhook.telephony.errors import ConfigurationNotFound
@@ -54,25 +59,47 @@ async def sandbox_calls(session: AsyncSession, organization_id: int, run_ids: Se
     return await repository.sandbox_calls(session, organization_id, run_ids)
 
 
+@dataclass(frozen=True, slots=True)
+class _Report:
+    organization_id: int
+    run_id: int
+    update: StatusUpdate
+    at: datetime
+
+
 class CallReports:
-    """Where carriers' news of a call goes, whichever way it came (webhook or, for the sandbox, a function call)."""
+    """Where carriers' news of a call goes, whichever way it came (webhook or, for the sandbox, a function call).
+
+    News that come at the same time are written in one transaction; each is durable when its :meth:`report` returns.
+    """
 
     def __init__(self, db: Database, events: EventBus) -> None:
         self._db = db
         self._events = events
+        self._batch = Batcher(self._apply)
 
     async def report(self, organization_id: int, run_id: int, update: StatusUpdate) -> bool:
-        """Apply it in a transaction of its own; False when it came too late, twice or out of order."""
-        async with self._db.transaction() as session:
-            moved = await runs.apply_status(
-                session,
-                organization_id,
-                run_id,
-                update.status,
-                outcome=update.outcome,
-                end_reason=update.end_reason or (update.status if update.status in _NOT_CONNECTED else None),
-                call_id=update.call_id,
-            )
+        """Apply it; False when it came too late, twice or out of order. RunNotFound (404)."""
+        moved = await self._batch.do(_Report(organization_id, run_id, update, datetime.now(UTC)))
+        if moved is None:
+            raise RunNotFound
         if moved and update.status in FINAL:
             await self._events.publish(CallEnded(organization_id, run_id, update.status, update.outcome))
         return moved
+
+    async def _apply(self, reports: Sequence[_Report]) -> list[bool | None]:
+        async with self._db.transaction() as session:
+            return await runs.apply_all(session, [_news(report) for report in reports])
+
+
+def _news(report: _Report) -> RunNews:
+    update = report.update
+    return RunNews(
+        report.organization_id,
+        report.run_id,
+        update.status,
+        report.at,
+        outcome=update.outcome,
+        end_reason=update.end_reason or (update.status if update.status in _NOT_CONNECTED else None),
+        call_id=update.call_id,
+    )

@@ -1,5 +1,6 @@
 """The prepaid ledger: credit goes in, runs take out, and an empty balance may stop new calls."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -100,25 +101,38 @@ async def add_credit(
     """Add ``cents`` to the balance; a negative amount is an adjustment."""
     await repository.locked_account(session, organization_id)
     kind = CREDIT if cents > 0 else ADJUSTMENT
-    return await repository.append_entry(
-        session, organization_id, kind=kind, amount_cents=cents, note=note, created_by=created_by
-    )
+    entry = {"kind": kind, "amount_cents": cents, "note": note, "created_by": created_by}
+    (made,) = await repository.append_entries(session, organization_id, [entry])
+    await session.refresh(made)
+    return made
 
 
-async def charge_run(
-    session: AsyncSession, organization_id: int, run_id: int, cents: int, *, is_first: bool
-) -> LedgerEntry | None:
-    """Take a run's cost off the balance, or what it costs more or less than it was charged. Free runs leave no entry.
+@dataclass(frozen=True, slots=True)
+class Due:
+    """What a run costs more (or less) than it was charged; ``is_first``: it was never charged before."""
+
+    run_id: int
+    cents: int
+    is_first: bool
+
+
+async def charge_runs(session: AsyncSession, organization_id: int, runs: Sequence[Due]) -> None:
+    """Take what runs cost off the balance, an entry each. Free runs leave none.
 
     The caller holds the lock on the account.
     """
-    if cents == 0:
-        return None
-    note = None if is_first else "Counted again"
-    kind = RUN if is_first else ADJUSTMENT
-    return await repository.append_entry(
-        session, organization_id, kind=kind, amount_cents=-cents, run_id=run_id, note=note
-    )
+    entries = [
+        {
+            "kind": RUN if due.is_first else ADJUSTMENT,
+            "amount_cents": -due.cents,
+            "run_id": due.run_id,
+            "note": None if due.is_first else "Counted again",
+        }
+        for due in runs
+        if due.cents
+    ]
+    if entries:
+        await repository.append_entries(session, organization_id, entries)
 
 
 async def set_terms(

@@ -1,70 +1,126 @@
-"""Counts a finished run: once, in the transaction that ends it, and by the difference when it is told again."""
+"""Counts finished runs: once, in the transaction that ends them, and by the difference when they are told again."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.orgs import service as orgs
 from offhook.usage import ledger, repository
 from offhook.usage.facts import Charge, RunFacts
-from offhook.usage.periods import bucket_of, month_of, zone
-from offhook.usage.tables import BillingAccount, RunUsage
+from offhook.usage.periods import Period, bucket_of, month_of, zone
+from offhook.usage.tables import RunUsage
 
 _MINUTE_MS = 60_000
 _BUCKET = ("duration_ms", "billable_ms", "cost_cents")
 
 
 async def record_run(session: AsyncSession, facts: RunFacts) -> Charge:
-    """Add a finished run to the sums and charge it; what it costs in all.
+    """Count one run as :func:`record_runs` does; what it costs in all."""
+    return (await record_runs(session, facts.organization_id, [facts]))[0]
+
+
+async def record_runs(session: AsyncSession, organization_id: int, runs: Sequence[RunFacts]) -> list[Charge]:
+    """Add finished runs of one organisation to its sums and charge them; what each costs in all.
 
     Idempotent by the run's id: a second telling with other figures changes sums and balance by the difference. Locks
-    the organisation's account until the transaction ends, so call it late.
+    the organisation's account until the transaction ends, so call it late. No run may stand in ``runs`` twice.
     """
-    account = await repository.locked_account(session, facts.organization_id)
-    known = await repository.run_usage(session, facts.organization_id, facts.run_id)
-    charge = await _charge(session, account, facts, known)
-    before = _amounts(known)
-    models = _by_model(use.as_sums() for use in facts.models)
-    if known is None:
-        known = RunUsage(
-            run_id=facts.run_id, organization_id=facts.organization_id, bucket_at=bucket_of(facts.created_at)
-        )
-        session.add(known)
-        models_before: list[Any] = []
-    else:
-        models_before = known.models
-    known.workflow_id, known.campaign_id = facts.workflow_id, facts.campaign_id
-    known.duration_ms, known.cost_cents, known.models = facts.duration_ms, charge.cost_cents, models
-    known.billable_ms = facts.duration_ms if facts.is_billable else 0
+    account = await repository.locked_account(session, organization_id)
+    known = await repository.run_usages(session, organization_id, [facts.run_id for facts in runs])
+    tariff = _Tariff(session, ledger.terms_of(session, account), organization_id)
+    sums = _Sums()
+    charges, due = [], []
+    for facts in runs:
+        stored = known.get(facts.run_id)
+        before = _amounts(stored)
+        models_before = stored.models if stored else []
+        charge = await tariff.charge(facts, before["billable_ms"])
+        if stored is None:
+            stored = RunUsage(
+                run_id=facts.run_id, organization_id=organization_id, bucket_at=bucket_of(facts.created_at)
+            )
+            session.add(stored)
+        _fill(stored, facts, charge)
+        added = sums.add(stored, before, models_before)
+        charges.append(charge)
+        due.append(ledger.Due(facts.run_id, added["cost_cents"], is_first=before["calls"] == 0))
     await session.flush()
-    after = _amounts(known)
-    added = {name: after[name] - before[name] for name in after}
-    if any(added.values()):
-        await repository.add_to_bucket(session, facts.organization_id, known.bucket_at, added)
-    await repository.add_to_model_buckets(
-        session, facts.organization_id, known.bucket_at, _difference(models, models_before)
-    )
-    await ledger.charge_run(
-        session, facts.organization_id, facts.run_id, added["cost_cents"], is_first=before["calls"] == 0
-    )
-    return charge
+    await sums.write(session, organization_id)
+    await ledger.charge_runs(session, organization_id, due)
+    return charges
 
 
-async def _charge(session: AsyncSession, account: BillingAccount, facts: RunFacts, known: RunUsage | None) -> Charge:
-    terms = ledger.terms_of(session, account)
-    price = terms.platform_cents_per_minute
-    billed_ms = facts.duration_ms if facts.is_billable and price else 0
-    if billed_ms and terms.included_minutes:
-        organization = await orgs.organization(session, facts.organization_id)
-        period = month_of(facts.created_at, zone(organization.time_zone))
-        used_ms = (await repository.totals(session, facts.organization_id, period)).billable_ms
-        used_ms -= known.billable_ms if known else 0
-        billed_ms = max(0, billed_ms - max(0, terms.included_minutes * _MINUTE_MS - int(used_ms)))
-    seconds = Decimal(billed_ms) / 1000
-    total = facts.cost_cents + seconds * price / 60
-    return Charge(int(total.quantize(Decimal(1), ROUND_HALF_UP)), seconds, price)
+def _fill(stored: RunUsage, facts: RunFacts, charge: Charge) -> None:
+    stored.workflow_id, stored.campaign_id = facts.workflow_id, facts.campaign_id
+    stored.duration_ms, stored.cost_cents = facts.duration_ms, charge.cost_cents
+    stored.billable_ms = facts.duration_ms if facts.is_billable else 0
+    stored.models = _by_model(use.as_sums() for use in facts.models)
+
+
+class _Sums:
+    """What runs add to the quarters of an hour in which they began."""
+
+    def __init__(self) -> None:
+        self._added: dict[datetime, dict[str, int]] = {}
+        self._models: dict[datetime, tuple[list[Any], list[Any]]] = {}
+
+    def add(self, stored: RunUsage, before: Mapping[str, int], models_before: Sequence[Any]) -> dict[str, int]:
+        """What this run adds."""
+        after = _amounts(stored)
+        added = {name: after[name] - before[name] for name in after}
+        total = self._added.setdefault(stored.bucket_at, dict.fromkeys(after, 0))
+        for name, amount in added.items():
+            total[name] += amount
+        now, then = self._models.setdefault(stored.bucket_at, ([], []))
+        now += stored.models
+        then += models_before
+        return added
+
+    async def write(self, session: AsyncSession, organization_id: int) -> None:
+        for bucket_at in sorted(self._added):
+            if any(self._added[bucket_at].values()):
+                await repository.add_to_bucket(session, organization_id, bucket_at, self._added[bucket_at])
+            difference = _difference(*self._models[bucket_at])
+            await repository.add_to_model_buckets(session, organization_id, bucket_at, difference)
+
+
+class _Tariff:
+    """What the platform takes for runs, one after the other: the minutes of one are no longer included for the next."""
+
+    def __init__(self, session: AsyncSession, terms: ledger.Terms, organization_id: int) -> None:
+        self._session = session
+        self._terms = terms
+        self._organization_id = organization_id
+        self._zone: ZoneInfo | None = None
+        self._used_ms: dict[Period, int] = {}
+
+    async def charge(self, facts: RunFacts, billed_before_ms: int) -> Charge:
+        """``billed_before_ms``: what the same run was counted with, when it is told again."""
+        price = self._terms.platform_cents_per_minute
+        billed_ms = facts.duration_ms if facts.is_billable and price else 0
+        if self._terms.included_minutes and price:
+            period = await self._period(facts.created_at)
+            self._used_ms[period] -= billed_before_ms
+            left_ms = max(0, self._terms.included_minutes * _MINUTE_MS - self._used_ms[period])
+            self._used_ms[period] += facts.duration_ms if facts.is_billable else 0
+            billed_ms = max(0, billed_ms - left_ms)
+        seconds = Decimal(billed_ms) / 1000
+        total = facts.cost_cents + seconds * price / 60
+        return Charge(int(total.quantize(Decimal(1), ROUND_HALF_UP)), seconds, price)
+
+    async def _period(self, at: datetime) -> Period:
+        """The month of a run, of which the minutes that were used so far are known from now on."""
+        if self._zone is None:
+            self._zone = zone((await orgs.organization(self._session, self._organization_id)).time_zone)
+        period = month_of(at, self._zone)
+        if period not in self._used_ms:
+            totals = await repository.totals(self._session, self._organization_id, period)
+            self._used_ms[period] = int(totals.billable_ms)
+        return period
 
 
 def _amounts(known: RunUsage | None) -> dict[str, int]:

@@ -46,37 +46,27 @@ async def locked_account(session: AsyncSession, organization_id: int) -> Billing
     return found
 
 
-async def append_entry(
-    session: AsyncSession,
-    organization_id: int,
-    *,
-    kind: str,
-    amount_cents: int,
-    run_id: int | None = None,
-    note: str | None = None,
-    created_by: int | None = None,
-) -> LedgerEntry:
-    """Write an entry and move the balance with it. The caller holds the lock on the account."""
+async def append_entries(
+    session: AsyncSession, organization_id: int, entries: Sequence[Mapping[str, Any]]
+) -> list[LedgerEntry]:
+    """Write entries (``kind``, ``amount_cents``, and ``run_id``, ``note``, ``created_by`` where there are any) in their
+    order and move the balance with them. The caller holds the lock on the account."""
     balance = await session.scalar(
         update(BillingAccount)
         .where(BillingAccount.organization_id == organization_id)
-        .values(balance_cents=BillingAccount.balance_cents + amount_cents)
+        .values(balance_cents=BillingAccount.balance_cents + sum(entry["amount_cents"] for entry in entries))
         .returning(BillingAccount.balance_cents)
         .execution_options(synchronize_session=False)
     )
-    entry = LedgerEntry(
-        organization_id=organization_id,
-        kind=kind,
-        amount_cents=amount_cents,
-        balance_cents=balance,
-        run_id=run_id,
-        note=note,
-        created_by=created_by,
-    )
-    session.add(entry)
+    assert balance is not None
+    balance -= sum(entry["amount_cents"] for entry in entries)
+    made = []
+    for entry in entries:
+        balance += entry["amount_cents"]
+        made.append(LedgerEntry(organization_id=organization_id, balance_cents=balance, **entry))
+    session.add_all(made)
     await session.flush()
-    await session.refresh(entry)
-    return entry
+    return made
 
 
 async def entries(
@@ -101,12 +91,14 @@ async def ledger_sum(session: AsyncSession, organization_id: int) -> int:
     return int(found or 0)
 
 
-async def run_usage(session: AsyncSession, organization_id: int, run_id: int) -> RunUsage | None:
-    return await session.scalar(
+async def run_usages(session: AsyncSession, organization_id: int, run_ids: Sequence[int]) -> dict[int, RunUsage]:
+    """What these runs were counted with, by run; those that were not are left out."""
+    found = await session.scalars(
         select(RunUsage)
-        .where(RunUsage.run_id == run_id, RunUsage.organization_id == organization_id)
+        .where(RunUsage.run_id.in_(run_ids), RunUsage.organization_id == organization_id)
         .execution_options(populate_existing=True)
     )
+    return {usage.run_id: usage for usage in found}
 
 
 async def add_to_bucket(

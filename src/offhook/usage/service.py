@@ -5,7 +5,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.usage import repository
 from offhook.usage.facts import Charge, ModelUse, RunFacts, counters
 from offhook.usage.ledger import Standing, add_credit, is_enforced, may_start, require_credit, standing
-from offhook.usage.recording import record_run
+from offhook.usage.recording import record_run, record_runs
 
 __all__ = [
     "Charge",
@@ -18,6 +18,7 @@ __all__ = [
     "is_enforced",
     "may_start",
     "record_run",
+    "record_runs",
     "require_credit",
     "standing",
 ]

@@ -50,37 +50,58 @@ async def lock_order(session: AsyncSession, organization_id: int) -> None:
     )
 
 
-async def insert_event(
-    session: AsyncSession, organization_id: int, kind: str, key: str, data: dict[str, Any], at: datetime
-) -> int | None:
-    """The new event's id; None when it was told before."""
+async def insert_events(
+    session: AsyncSession, organization_id: int, events: Sequence[tuple[str, str, dict[str, Any]]], at: datetime
+) -> dict[str, int]:
+    """``(kind, key, data)`` of each, in their order; ids of the new events by key. Those told before are left out."""
     statement = (
         insert(WebhookEvent)
-        .values(organization_id=organization_id, type=kind, key=key, data=data, created_at=at)
+        .values(
+            [
+                {"organization_id": organization_id, "type": kind, "key": key, "data": data, "created_at": at}
+                for kind, key, data in events
+            ]
+        )
         .on_conflict_do_nothing()
-        .returning(WebhookEvent.id)
+        .returning(WebhookEvent.key, WebhookEvent.id)
     )
-    found: int | None = await session.scalar(statement)
-    return found
+    return {row[0]: row[1] for row in await session.execute(statement)}
 
 
-async def number_endpoints(session: AsyncSession, organization_id: int, kind: str) -> Sequence[tuple[int, int]]:
-    """(endpoint, its next sequence number) of each enabled endpoint that wants this kind of event."""
-    wanted = (
-        select(WebhookEndpoint.id)
+async def number_endpoints(
+    session: AsyncSession, organization_id: int, kinds: Sequence[str]
+) -> list[list[tuple[int, int]]]:
+    """For each event of these kinds, in their order: (endpoint, its next sequence number) of each enabled endpoint
+    that wants it."""
+    found = await session.execute(
+        select(WebhookEndpoint.id, WebhookEndpoint.events, WebhookEndpoint.last_sequence)
         .where(WebhookEndpoint.organization_id == organization_id, WebhookEndpoint.status == "enabled")
-        .where(or_(func.cardinality(WebhookEndpoint.events) == 0, literal(kind) == any_(WebhookEndpoint.events)))
+        .where(
+            or_(
+                func.cardinality(WebhookEndpoint.events) == 0,
+                or_(*(literal(kind) == any_(WebhookEndpoint.events) for kind in sorted(set(kinds)))),
+            )
+        )
         .order_by(WebhookEndpoint.id)
         .with_for_update()
     )
-    rows = await session.execute(
-        update(WebhookEndpoint)
-        .where(WebhookEndpoint.id.in_(wanted.scalar_subquery()))
-        .values(last_sequence=WebhookEndpoint.last_sequence + 1)
-        .returning(WebhookEndpoint.id, WebhookEndpoint.last_sequence)
-        .execution_options(synchronize_session=False)
-    )
-    return [(row[0], row[1]) for row in rows]
+    wanting = found.all()
+    last = {row.id: row.last_sequence for row in wanting}
+    numbered: list[list[tuple[int, int]]] = []
+    for kind in kinds:
+        theirs = [row.id for row in wanting if not row.events or kind in row.events]
+        for endpoint_id in theirs:
+            last[endpoint_id] += 1
+        numbered.append([(endpoint_id, last[endpoint_id]) for endpoint_id in theirs])
+    for row in wanting:
+        if last[row.id] != row.last_sequence:
+            await session.execute(
+                update(WebhookEndpoint)
+                .where(WebhookEndpoint.id == row.id)
+                .values(last_sequence=last[row.id])
+                .execution_options(synchronize_session=False)
+            )
+    return numbered
 
 
 async def events_after(

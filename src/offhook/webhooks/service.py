@@ -50,24 +50,51 @@ class NewEndpoint:
     secret: str
 
 
+@dataclass(frozen=True, slots=True)
+class News:
+    """An event to tell. ``data`` is plain JSON without secrets. ``key`` names it within the organisation
+    (``"run.completed:12"``): the same key again is told once, then and later."""
+
+    event_type: str
+    data: dict[str, Any]
+    key: str | None = None
+
+
 async def publish(
     session: AsyncSession, organization_id: int, event_type: str, data: dict[str, Any], *, key: str | None = None
 ) -> int | None:
-    """Tell customers of an event, in the caller's transaction: it is told when that commits, and not otherwise.
+    """Tell customers of one event as :func:`publish_all` does: its id, or None when it was told before."""
+    return (await publish_all(session, organization_id, [News(event_type, data, key)]))[0]
 
-    ``data`` is plain JSON without secrets. ``key`` names the event within the organisation (``"run.completed:12"``):
-    the same key again is told once, then and later, and the answer is None; otherwise it is the event's id. Call it near
-    the end of the transaction: until that ends, other events of the organisation wait.
+
+async def publish_all(session: AsyncSession, organization_id: int, news: Sequence[News]) -> list[int | None]:
+    """Tell customers of events, in the caller's transaction: they are told when that commits, and not otherwise.
+
+    The answer is each event's id, or None where it was told before. Call it near the end of the transaction: until that
+    ends, other events of the organisation wait.
     """
-    if event_type not in EVENT_TYPES:
-        raise ValueError(f"{event_type!r} is no event type")
+    for one in news:
+        if one.event_type not in EVENT_TYPES:
+            raise ValueError(f"{one.event_type!r} is no event type")
+    if not news:
+        return []
     now = datetime.now(UTC)
     await repository.lock_order(session, organization_id)
-    key = key or f"{event_type}:{secrets.token_hex(8)}"
-    event_id = await repository.insert_event(session, organization_id, event_type, key, data, now)
-    if event_id is None:
-        return None
-    numbered = await repository.number_endpoints(session, organization_id, event_type)
+    keyed = {one.key or f"{one.event_type}:{secrets.token_hex(8)}": one for one in reversed(news)}
+    told = [(one.event_type, key, one.data) for key, one in reversed(keyed.items())]
+    ids = await repository.insert_events(session, organization_id, told, now)
+    fresh = [(kind, ids[key]) for kind, key, _ in told if key in ids]
+    if fresh:
+        await _deliver(session, organization_id, fresh, now)
+    by_news = {id(one): ids.get(key) for key, one in keyed.items()}
+    return [by_news.get(id(one)) for one in news]
+
+
+async def _deliver(
+    session: AsyncSession, organization_id: int, events: Sequence[tuple[str, int]], now: datetime
+) -> None:
+    """``(kind, id)`` of new events, to every endpoint that wants them."""
+    numbered = await repository.number_endpoints(session, organization_id, [kind for kind, _ in events])
     deliveries = [
         WebhookDelivery(
             organization_id=organization_id,
@@ -76,13 +103,15 @@ async def publish(
             sequence=sequence,
             next_attempt_at=now,
         )
-        for endpoint_id, sequence in numbered
+        for (_, event_id), endpoints in zip(events, numbered, strict=True)
+        for endpoint_id, sequence in endpoints
     ]
+    if not deliveries:
+        return
     session.add_all(deliveries)
     await session.flush()
     for delivery in deliveries:
         await enqueue_attempt(session, delivery.id, 1, 0)
-    return event_id
 
 
 async def enqueue_attempt(

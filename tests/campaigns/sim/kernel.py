@@ -62,8 +62,9 @@ class Task:
 class Process:
     """What dies at once: its tasks, its memory. ``on_kill`` tells the world outside."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, dials: bool = False) -> None:
         self.name = name
+        self.dials = dials
         self.is_alive = True
         self.tasks: set[Task] = set()
         self.on_kill: list[Callable[[], None]] = []

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Self, TypeVar
 
 from offhook.campaigns.ports import NoRoute, Route
-from tests.campaigns.sim.kernel import Kernel, Pause, Wait
+from tests.campaigns.sim.kernel import Kernel, Pause, Process, Wait
 
 T = TypeVar("T")
 Row = dict[str, Any]
@@ -57,8 +57,20 @@ class Memory:
     deadlocks: int = 0
     violations: list[str] = field(default_factory=list)
     trace: list[tuple[Any, ...]] | None = None
+    # Keys of jobs that wait or run, and campaigns that are not over: asked for more often than they change.
+    keys: set[Any] = field(default_factory=set)
+    unfinished: int = 0
     on_job: Callable[[Row], None] = lambda job: None
+    on_wake: Callable[[Process, int], None] = lambda process, organization_id: None
     on_reserved: Callable[[int], None] = lambda campaign_id: None
+
+    def count_unfinished(self) -> None:
+        self.unfinished = sum(row["status"] not in {"completed", "failed"} for row in self.tables["campaigns"].values())
+
+    def job_is_done(self, job: Row) -> None:
+        job["is_done"] = True
+        self.keys.discard(job["key"])
+        self.tables["jobs"].pop(job["id"], None)
 
     def next_id(self, table: str) -> int:
         self.sequences[table] = self.sequences.get(table, 0) + 1
@@ -76,6 +88,8 @@ class Transaction:
         self.held: list[Key] = []
         self.waits_for: Key | None = None
         self.number = memory.next_id("tx")
+        self.process: Process | None = None
+        self.awake: set[int] = set()
 
     async def __aenter__(self) -> Self:
         return self
@@ -95,7 +109,11 @@ class Transaction:
             raise ConnectionResetError("lost before the commit")
         self.commit()
         if rng.random() < faults.commit_unheard:
+            self.awake.clear()
             raise ConnectionResetError("committed, but nobody was told")
+        if self.process is not None:
+            for organization_id in sorted(self.awake):
+                self.memory.on_wake(self.process, organization_id)
         return False
 
     def commit(self) -> None:
@@ -110,6 +128,10 @@ class Transaction:
             if table == "jobs" and row.get("is_new"):
                 row["is_new"] = False
                 jobs.append(row)
+                if row["key"] is not None:
+                    self.memory.keys.add(row["key"])
+            elif table == "campaigns":
+                self.memory.count_unfinished()
         self._trace("commit", (), None)
         self._unlock()
         for job in jobs:

@@ -5,8 +5,23 @@ from datetime import datetime
 from math import ceil
 from typing import Any
 
-from offhook.campaigns.ports import Dial, Ending, NoRoute, Placing, Plan, Route, Silent, Target, Waiting, Work
+from offhook.campaigns.ports import (
+    Dial,
+    Ending,
+    NoRoute,
+    Placing,
+    Plan,
+    Refused,
+    Route,
+    Settled,
+    Silent,
+    Taken,
+    Target,
+    Waiting,
+    Work,
+)
 from offhook.campaigns.rules.rate import Bucket, take
+from offhook.campaigns.store import IF_WE_DIE
 from offhook.runs.states import LIVE, OUTCOME_OF, may_move
 from tests.campaigns.sim.kernel import Process
 from tests.campaigns.sim.memory import Memory, Row, Transaction, UniqueViolation
@@ -21,7 +36,13 @@ class TwinStore:
         self.tx_class = tx_class or TwinTx
 
     def transaction(self) -> Any:
-        return self.tx_class(self.memory)
+        tx = self.tx_class(self.memory)
+        tx.process = self.process
+        return tx
+
+    async def placed(self, taken: Taken, now: datetime) -> None:
+        async with self.transaction() as tx:
+            await tx.placed([taken], now)
 
 
 class TwinTx(Transaction):
@@ -159,35 +180,17 @@ class TwinTx(Transaction):
 
         return await self._do("place", (plan.id, tuple(attempt_ids)), work)
 
-    async def finish(self, contact_id: int, source: str, outcome: str, reason: str | None, now: datetime) -> bool:
-        return await self._do(
-            "finish",
-            (contact_id, source, outcome, reason, now),
-            lambda: self.change(
-                "contacts", contact_id, lambda r: r["state"] == source, state="done", outcome=outcome, reason=reason
-            ),
-        )
+    async def refuse(self, refused: Sequence[Refused], now: datetime) -> None:
+        def work() -> None:
+            for one in refused:
+                values = (
+                    {"state": "done", "outcome": one.outcome, "reason": one.reason, "hold": None}
+                    if one.until is None
+                    else {"due_at": one.until, "hold": one.reason}
+                )
+                self.change("contacts", one.contact_id, lambda r: r["state"] == "pending", **values)
 
-    async def put_off(self, contact_id: int, due_at: datetime, hold: str) -> None:
-        await self._do(
-            "put_off",
-            (contact_id, due_at, hold),
-            lambda: (
-                self.change("contacts", contact_id, lambda r: r["state"] == "pending", due_at=due_at, hold=hold)
-                and None
-            ),
-        )
-
-    async def call_again(self, contact_id: int, due_at: datetime, because: str, *, was_dialled: bool) -> bool:
-        def work() -> bool:
-            self.lock(("contacts", contact_id))
-            dials = self.get("contacts", contact_id)["dials"] - (not was_dialled)  # type: ignore[index]
-            return self.change(
-                "contacts", contact_id, lambda r: r["state"] == "calling",
-                state="pending", due_at=due_at, reason=because, dials=dials,
-            )  # fmt: skip
-
-        return await self._do("call_again", (contact_id, due_at, because, was_dialled), work)
+        await self._do("refuse", (tuple(refused), now), work)
 
     async def set_status(self, campaign_id: int, target: Target, reason: str | None, now: datetime) -> bool:
         def work() -> bool:
@@ -213,16 +216,26 @@ class TwinTx(Transaction):
                     state="done", outcome="canceled", reason="campaign_failed",
                 )  # fmt: skip
 
-    async def dial_of_run(self, organization_id: int, run_id: int) -> Dial | None:
-        def work() -> Dial | None:
-            for row in self.rows("attempts"):
-                if row["run_id"] == run_id and row["state"] != "final":
+    async def dials_of_runs(self, runs: Sequence[tuple[int, int]]) -> list[Dial]:
+        def work() -> list[Dial]:
+            found = []
+            for row in sorted(self._attempts_of(runs), key=lambda r: r["id"]):
+                if row["state"] != "final":
                     self.lock(("attempts", row["id"]))
                     now = self.get("attempts", row["id"])
-                    return self._dial(now) if now is not None and now["state"] != "final" else None
-            return None
+                    if now is not None and now["state"] != "final":
+                        found.append(self._dial(now))
+            return found
 
-        return await self._do("dial_of_run", (organization_id, run_id), work)
+        return await self._do("dials_of_runs", (tuple(runs),), work)
+
+    def _attempts_of(self, runs: Sequence[tuple[int, int]]) -> list[Row]:
+        wanted = {run_id: organization_id for organization_id, run_id in runs}
+        return [
+            row
+            for row in self.rows("attempts")
+            if row["run_id"] in wanted and wanted[row["run_id"]] == row["organization_id"]
+        ]
 
     def _dial(self, row: Row) -> Dial:
         contact, campaign = self.get("contacts", row["contact_id"]), self.get("campaigns", row["campaign_id"])
@@ -235,36 +248,59 @@ class TwinTx(Transaction):
             may_dial_until=row["may_dial_until"], campaign_status=campaign["status"], retry=campaign["plan"].retry,
         )  # fmt: skip
 
-    async def ending(self, organization_id: int, run_id: int) -> Ending | None:
-        def work() -> Ending:
-            run = self.memory.tables["runs"][run_id] if ("runs", run_id) not in self.own else self.own["runs", run_id]
-            is_over = run["status"] not in LIVE and run["lease_until"] is None
-            is_carried = run["lease_until"] is not None and run["lease_until"] > self.kernel.now
-            return Ending(run["status"] if is_over else None, run["outcome"], run["reason"], is_carried)
+    async def endings(self, runs: Sequence[tuple[int, int]]) -> dict[int, Ending]:
+        def work() -> dict[int, Ending]:
+            found = {}
+            for organization_id, run_id in runs:
+                run = self.get("runs", run_id)
+                if run is None or run["organization_id"] != organization_id:
+                    continue
+                is_over = run["status"] not in LIVE and run["lease_until"] is None
+                is_carried = run["lease_until"] is not None and run["lease_until"] > self.kernel.now
+                found[run_id] = Ending(run["status"] if is_over else None, run["outcome"], run["reason"], is_carried)
+            return found
 
-        return await self._do("ending", (organization_id, run_id), work)
+        return await self._do("endings", (tuple(runs),), work)
 
-    async def placed(self, attempt_id: int, organization_id: int, run_id: int, call_id: str, now: datetime) -> None:
+    async def placed(self, taken: Sequence[Taken], now: datetime) -> None:
         def work() -> None:
-            self.lock(("attempts", attempt_id))
-            self.lock(("runs", run_id))
-            self.change("attempts", attempt_id, lambda r: r["state"] == "placing", state="placed")
-            self.change("runs", run_id, lambda r: r["call_id"] is None, call_id=call_id)
+            for one in taken:
+                self.change("attempts", one.attempt_id, lambda r: r["state"] == "placing", state="placed")
+            for one in taken:
+                self.change("runs", one.run_id, lambda r: r["call_id"] is None, call_id=one.call_id)
 
-        await self._do("placed", (attempt_id, organization_id, run_id, call_id, now), work)
+        await self._do("placed", (tuple(taken), now), work)
 
     async def end_run(self, organization_id: int, run_id: int, status: str, reason: str, now: datetime) -> None:
         await self.apply_status(organization_id, run_id, status, None, reason)
 
-    async def close(self, attempt_id: int, outcome: str, reason: str | None, now: datetime) -> bool:
-        return await self._do(
-            "close",
-            (attempt_id, outcome, reason, now),
-            lambda: self.change(
-                "attempts", attempt_id, lambda r: r["state"] != "final",
-                state="final", outcome=outcome, reason=reason, ended_at=now,
-            ),
+    async def settle(self, settled: Sequence[Settled], now: datetime) -> None:
+        def work() -> None:
+            for one in settled:
+                if self._close(one, now):
+                    self._move_contact(one)
+
+        await self._do("settle", (tuple(settled), now), work)
+
+    def _close(self, one: Settled, now: datetime) -> bool:
+        return self.change(
+            "attempts", one.attempt_id, lambda r: r["state"] != "final",
+            state="final", outcome=one.outcome, reason=one.reason, ended_at=now,
         )  # fmt: skip
+
+    def _move_contact(self, one: Settled) -> None:
+        contact = self.get("contacts", one.contact_id)
+        assert contact is not None
+        dials = contact["dials"] - (not one.was_dialled)
+        values: dict[str, Any] = (
+            {"state": "done", "outcome": one.outcome, "reason": one.reason, "hold": None}
+            if one.again_at is None
+            else {
+                "state": "pending", "due_at": one.again_at, "reason": one.because,
+                "hold": "retry_delay" if one.was_dialled else None,
+            }
+        )  # fmt: skip
+        self.change("contacts", one.contact_id, lambda r: r["state"] == "calling", dials=dials, **values)
 
     async def check_later(self, attempt_id: int, check_at: datetime) -> None:
         await self._do(
@@ -288,14 +324,20 @@ class TwinTx(Transaction):
         return await self._do("has_running", (organization_id,), work)
 
     async def wake(self, organization_id: int, at: datetime | None) -> None:
+        """As the store does it: a process that dials looks itself, and the job is for the case that it dies before."""
+
         def work() -> None:
-            wall = self.memory.wall()
-            slot = None if at is None or at <= wall else ceil(at.timestamp() * 10)
-            waiting = self.memory.tables["jobs"].values()
-            if slot is not None and any(j["key"] == (organization_id, slot) and not j["is_done"] for j in waiting):
+            wall, per_s = self.memory.wall(), 10
+            is_now = at is None or at <= wall
+            wanted = None if is_now else at
+            if is_now and self.process is not None and self.process.dials:
+                self.awake.add(organization_id)
+                wanted, per_s = wall + IF_WE_DIE, 1
+            slot = None if wanted is None else ceil(wanted.timestamp() * per_s)
+            key = None if slot is None else (organization_id, slot, per_s)
+            if key is not None and key in self.memory.keys:
                 return
-            delay = 0.0 if slot is None else max(0.0, slot / 10 - wall.timestamp())
-            key = None if slot is None else (organization_id, slot)
+            delay = 0.0 if slot is None else max(0.0, slot / per_s - wall.timestamp())
             self.insert(
                 "jobs", organization_id=organization_id, delay=delay, key=key, is_done=False, is_new=True, tries=0
             )

@@ -5,7 +5,7 @@ instants that a repeated or skipped time may mean.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 from typing import Any, Final
@@ -38,6 +38,14 @@ class CallingHours:
     slots: tuple[Slot, ...]
     holidays: frozenset[date] = frozenset()
     in_callee_zone: bool = False
+    _hash: int = field(init=False, repr=False, compare=False, default=0)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash((self.zone, self.slots, self.holidays, self.in_callee_zone)))
+
+    def __hash__(self) -> int:
+        """Computed once: a window asks its cache for every day that it looks at."""
+        return self._hash
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,67 @@
+"""Group commit: what several tasks want written at the same time is written together, and each hears of its own."""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final, Generic, TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+MOST_AT_ONCE: Final = 100
+
+
+class Batcher(Generic[T, R]):
+    """``work`` takes items in the order in which they came and answers as many results, in one transaction of its own.
+
+    One batch is under way at a time; what comes meanwhile is the next one, so that batches grow with the load and a
+    single item waits for nobody. When a batch of several fails, each of its items is tried alone, so that one that
+    cannot be written costs nobody else: ``work`` must bear being repeated after a commit whose answer was lost.
+    ``linger_s``: how long the first of a batch waits for company.
+    """
+
+    def __init__(self, work: Callable[[Sequence[T]], Awaitable[Sequence[R]]], *, linger_s: float = 0.0) -> None:
+        self._work = work
+        self._linger_s = linger_s
+        self._waiting: deque[tuple[T, asyncio.Future[R]]] = deque()
+        self._running: asyncio.Task[None] | None = None
+
+    async def do(self, item: T) -> R:
+        """The item's result, or its error, once it is written. It is written also when the caller is cancelled."""
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[R] = loop.create_future()
+        self._waiting.append((item, done))
+        if self._running is None or self._running.done():
+            self._running = loop.create_task(self._run())
+        return await asyncio.shield(done)
+
+    async def _run(self) -> None:
+        while self._waiting:
+            # at least one turn of the loop: whoever was woken by the same thing joins this batch
+            await asyncio.sleep(self._linger_s)
+            batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), MOST_AT_ONCE))]
+            await self._write(batch)
+
+    async def _write(self, batch: Sequence[tuple[T, "asyncio.Future[R]"]]) -> None:
+        try:
+            results = await self._work([item for item, _ in batch])
+        except Exception as error:  # noqa: BLE001 - told to whoever waits, who lets it go on
+            if len(batch) == 1:
+                _tell(batch[0][1], error)
+                return
+            for one in batch:
+                await self._write([one])
+            return
+        except BaseException:
+            for _, done in batch:
+                done.cancel()
+            raise
+        for (_, done), result in zip(batch, results, strict=True):
+            if not done.done():
+                done.set_result(result)
+
+
+def _tell(done: "asyncio.Future[R]", error: Exception) -> None:
+    if not done.done():
+        done.set_exception(error)
+        done.exception()  # seen: a caller that was cancelled does not leave it to the garbage collector's log
