@@ -13,7 +13,8 @@ from offhook.campaigns.engine import Engine
 from offhook.campaigns.ports import Dial, FateUnknown, Found, Placing, Plan, Settled, Work
 from tests.campaigns.sim.far_end import SimCarrier
 from tests.campaigns.sim.twin import TwinTx
-from tests.campaigns.sim.world import Variant, World
+from tests.campaigns.sim.verdict import Variant
+from tests.campaigns.sim.world import World
 
 # .ci/run asks for 2,000; more by hand: python -m tests.campaigns.simulate.
 SEEDS = int(os.environ.get("OFFHOOK_TEST_SEEDS", "200"))
@@ -133,7 +134,7 @@ PLANTED: Sequence[tuple[str, Variant, str]] = [
     ("wakes nobody", Variant(tx=WakesNobody), "never ended"),
     (
         "answers a pause before dials have begun",
-        Variant(engine=PausesWithoutWaiting, storm={"stall": 0.5}),
+        Variant(engine=PausesWithoutWaiting, storm={"stall": 0.1, "pause": 0.3}),
         "after its pause",
     ),
 ]

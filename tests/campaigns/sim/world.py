@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Coroutine
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -13,33 +12,14 @@ from tests.campaigns.sim.judge import judge
 from tests.campaigns.sim.kernel import Join, Kernel, Pause, Process, Task
 from tests.campaigns.sim.memory import Deadlock, Faults, Memory, Row
 from tests.campaigns.sim.scenario import Scenario, scenario_of
-from tests.campaigns.sim.twin import TwinStore, TwinTx
+from tests.campaigns.sim.twin import TwinStore
+from tests.campaigns.sim.verdict import Variant, Verdict
 
 PATIENCE_S = 120.0
 HEARTBEAT_S = 15.0
 LEASE_S = 10.0
 HORIZON_S = 40 * 86400.0
 _EXPECTED = (ConnectionResetError, Deadlock, FateUnknown)
-
-
-@dataclass
-class Variant:
-    """What of the engine is replaced, to see whether the witness notices."""
-
-    tx: type[TwinTx] | None = None
-    engine: type[Engine] | None = None
-    carrier: type[SimCarrier] | None = None
-    # Chances that replace those of the seed, to look for a fault where it hides.
-    storm: dict[str, float] = field(default_factory=dict)
-
-
-@dataclass
-class Verdict:
-    seed: int
-    violations: list[str]
-    steps: int
-    calls: int
-    log: list[str] = field(default_factory=list)
 
 
 class World:
@@ -393,7 +373,8 @@ class World:
 
     def _reserved(self, campaign_id: int) -> None:
         """Somebody presses pause just when phones are about to ring."""
-        if self.kernel.now < self.storm_ends and self.rng.random() < self.scenario.pause_chance:
+        chance = self.variant.storm.get("pause", self.scenario.pause_chance)
+        if self.kernel.now < self.storm_ends and self.rng.random() < chance:
             self.kernel.at(self.rng.random() * 0.5, lambda: self._spawn(self._somebody(), self._pause(campaign_id)))
 
     def _people_resume(self, campaign_id: int) -> None:
