@@ -94,7 +94,7 @@ class Twins:
         async with self.root.db.transaction() as session:
             for table in ("campaign_attempts", "runs"):
                 name = table.removeprefix("campaign_")
-                next_id = await session.scalar(text(f"SELECT nextval(pg_get_serial_sequence('{table}', 'id'))"))  # noqa: S608
+                next_id = await session.scalar(text(f"SELECT nextval(pg_get_serial_sequence('{table}', 'id'))"))
                 self.memory.sequences[name] = int(next_id or 0)
             contacts = (await session.execute(text("SELECT * FROM campaign_contacts ORDER BY id"))).all()
         for campaign in campaigns:
