@@ -113,7 +113,7 @@ def test_talk_from_the_list_to_the_recording(page: Page) -> None:
     expect(transcript.locator("[data-speaker=caller]").nth(1)).to_contain_text(
         "tuesday", ignore_case=True, timeout=30_000
     )
-    expect(page.locator("button[data-live]")).to_have_text("What time", timeout=15_000)
+    expect(page.locator(".react-flow__node [data-live]")).to_contain_text("What time", timeout=15_000)
     expect(transcript.locator("[data-speaker=agent][data-state=interrupted]")).to_contain_text(
         "On that day I have", timeout=15_000
     )
@@ -136,7 +136,7 @@ def test_talk_from_the_list_to_the_recording(page: Page) -> None:
 @pytest.mark.usefixtures("home")
 def test_write_with_the_same_agent(page: Page) -> None:
     open_demo(page)
-    page.get_by_text("Text chat", exact=True).first.click()
+    page.get_by_text("Type", exact=True).click()
     page.get_by_role("button", name="Start a text chat").click()
     chat = page.get_by_role("log", name="Transcript").last
     expect(chat).to_contain_text("this is Maya from Riverside Dental", timeout=15_000)
@@ -160,7 +160,7 @@ def test_make_an_agent_from_nothing_and_publish_it(page: Page, home: str) -> Non
         shoot(page, "agents")
         page.set_viewport_size({"width": 1440, "height": 900})
         page.go_back()
-    page.get_by_role("button", name="Publish draft").click()
+    page.get_by_role("button", name="Publish", exact=True).click()
     expect(page.get_by_text("Published v1", exact=True)).to_be_visible()
     expect(page.get_by_text("Draft v1", exact=True)).to_be_hidden()
 

@@ -1,70 +1,76 @@
-/** The page of one agent: its head, talking and writing with it, its map, its conversations. */
+/** The page of one agent: the editor, with a dock for forms, tries, settings and versions; and its conversations. */
 
-import { SegmentedControl, Skeleton, Stack } from "@mantine/core";
+import { Center, Loader, SegmentedControl } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { useParams } from "@tanstack/react-router";
 import { useState } from "react";
-import { Panel } from "../components/panel";
 import { Problem } from "../components/problem";
-import { AgentHeader, FlowPanel, useAgent } from "../features/agents";
-import { ChatPanel } from "../features/chat";
+import { useAccount } from "../features/auth";
+import { Builder, Header, useAgent, useEditor, useNodeTypes } from "../features/builder";
 import { RunsPanel } from "../features/runs";
-import { TalkPanel, useCall } from "../features/talk";
 import { ApiError } from "../lib/errors";
 import type { Agent } from "../lib/types";
+import { AgentDock } from "./agent_dock";
 import classes from "./agent_screen.module.css";
 import { NotFound } from "./not_found";
+import { useBench } from "./use_bench";
 
 export function AgentScreen() {
   const { agentId } = useParams({ from: "/signed-in/agents/$agentId" });
   const agent = useAgent(agentId);
-  if (agent.isPending) return <Skeleton h={480} radius={14} />;
+  const specs = useNodeTypes();
+  const account = useAccount();
   if (agent.isError) {
     if (agent.error instanceof ApiError && [404, 422].includes(agent.error.status)) return <NotFound />;
     return <Problem title="The agent could not be loaded" error={agent.error} onRetry={() => void agent.refetch()} />;
   }
-  return <AgentView key={agentId} agent={agent.data} />;
+  if (specs.isError) return <Problem title="The kinds of steps could not be loaded" error={specs.error} onRetry={() => void specs.refetch()} />;
+  if (agent.isPending || specs.isPending || account.isPending) {
+    return (
+      <Center className={classes.page} aria-busy="true">
+        <Loader aria-label="Loading the agent" />
+      </Center>
+    );
+  }
+  const canEdit = account.data !== undefined && account.data.role !== "viewer";
+  return <AgentView key={agentId} agent={agent.data} specs={specs.data} canEdit={canEdit} />;
 }
 
-function AgentView({ agent }: { agent: Agent }) {
-  const call = useCall(agent.id);
-  const version = agent.has_draft ? `draft v${agent.version_number}` : `published v${agent.version_number}`;
+interface AgentViewProps {
+  agent: Agent;
+  specs: NonNullable<ReturnType<typeof useNodeTypes>["data"]>;
+  canEdit: boolean;
+}
+
+function AgentView({ agent, specs, canEdit }: AgentViewProps) {
+  const editor = useEditor(agent, canEdit, specs);
+  const bench = useBench(agent.id, editor.flush);
+  const [view, setView] = useState("build");
   useDocumentTitle(`${agent.name} · Offhook`);
-  return (
-    <Stack gap="lg">
-      <AgentHeader agent={agent} />
-      <div className={classes.columns}>
-        <TalkPanel agentId={agent.id} agentName={agent.name} version={version} call={call} />
-        <Side agent={agent} liveNodeId={call.state.conversation.nodeId} />
-      </div>
-      <RunsPanel agentId={agent.id} />
-    </Stack>
-  );
-}
-
-/** Both stay mounted, so that a chat is still there after a look at the map. */
-function Side({ agent, liveNodeId }: { agent: Agent; liveNodeId: string | null }) {
-  const [shown, setShown] = useState("flow");
-  const tabs = (
-    <SegmentedControl
-      size="xs"
-      aria-label="Beside the call"
-      value={shown}
-      onChange={setShown}
-      data={[
-        { value: "flow", label: "Conversation map" },
-        { value: "chat", label: "Text chat" },
-      ]}
-    />
+  const header = (
+    <Header>
+      <SegmentedControl
+        size="xs"
+        aria-label="What is shown"
+        value={view}
+        onChange={setView}
+        data={[
+          { value: "build", label: "Build" },
+          { value: "runs", label: "Conversations" },
+        ]}
+      />
+    </Header>
   );
   return (
-    <Panel title={tabs} className={classes.side}>
-      <div className={classes.pane} hidden={shown !== "flow"}>
-        <FlowPanel definition={agent.workflow_definition} liveNodeId={liveNodeId} />
-      </div>
-      <div className={classes.pane} hidden={shown !== "chat"}>
-        <ChatPanel agentId={agent.id} agentName={agent.name} />
-      </div>
-    </Panel>
+    <div className={classes.page}>
+      <Builder
+        editor={editor}
+        liveId={bench.nodeId}
+        visited={bench.visited}
+        header={header}
+        dock={<AgentDock agent={agent} canEdit={canEdit} bench={bench} selection={editor.selection} />}
+        over={view === "runs" ? <div className={classes.runs}><RunsPanel agentId={agent.id} /></div> : undefined}
+      />
+    </div>
   );
 }

@@ -54,6 +54,7 @@ const agent = createRoute({
   getParentRoute: () => signedIn,
   path: "/agents/$agentId",
   params: { parse: ({ agentId }) => ({ agentId: parseId(agentId) }), stringify: ({ agentId }) => ({ agentId: String(agentId) }) },
+  staticData: { isWide: true },
   component: lazyRouteComponent(() => import("./agent_screen"), "AgentScreen"),
 });
 

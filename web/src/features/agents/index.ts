@@ -1,6 +1,3 @@
-/** Agents: the list, one agent's graph, publishing. */
+/** The list of agents, and making one. */
 
-export { AgentHeader } from "./agent_header";
 export { AgentsPage } from "./agents_page";
-export { useAgent } from "./api";
-export { FlowPanel } from "./flow_panel";

@@ -1,33 +1,40 @@
 /** Requests of the text chat: the same engine as a call, without audio. */
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import type { components } from "../../lib/api";
 import { api, unwrap } from "../../lib/client";
 
-export function useStartChat(agentId: number) {
+export type TextChat = components["schemas"]["TextChat"];
+
+const place = (agentId: number, runId: number) => ({ params: { path: { workflow_id: agentId, run_id: runId } } });
+
+/** Every request answers with the whole chat; the newest answer is the chat. */
+export function useChatRequests(agentId: number, onChat: (chat: TextChat) => void) {
   const queries = useQueryClient();
-  return useMutation({
+  const listed = () => queries.invalidateQueries({ queryKey: ["runs"] });
+  const start = useMutation({
     mutationFn: () => unwrap(api.POST("/api/v1/workflow/{workflow_id}/text-chat/sessions", { params: { path: { workflow_id: agentId } }, body: {} })),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ["runs"] }),
+    onSuccess: (chat) => {
+      onChat(chat);
+      void listed();
+    },
   });
-}
-
-export function useSay(agentId: number) {
-  return useMutation({
+  const say = useMutation({
     mutationFn: ({ runId, text }: { runId: number; text: string }) =>
-      unwrap(
-        api.POST("/api/v1/workflow/{workflow_id}/text-chat/sessions/{run_id}/messages", {
-          params: { path: { workflow_id: agentId, run_id: runId } },
-          body: { text },
-        }),
-      ),
+      unwrap(api.POST("/api/v1/workflow/{workflow_id}/text-chat/sessions/{run_id}/messages", { ...place(agentId, runId), body: { text } })),
+    onSuccess: onChat,
   });
-}
-
-export function useEndChat(agentId: number) {
-  const queries = useQueryClient();
-  return useMutation({
-    mutationFn: (runId: number) =>
-      unwrap(api.POST("/api/v1/workflow/{workflow_id}/text-chat/sessions/{run_id}/end", { params: { path: { workflow_id: agentId, run_id: runId } } })),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ["runs"] }),
+  const rewind = useMutation({
+    mutationFn: ({ runId, turnId }: { runId: number; turnId: string | null }) =>
+      unwrap(api.POST("/api/v1/workflow/{workflow_id}/text-chat/sessions/{run_id}/rewind", { ...place(agentId, runId), body: { cursor_turn_id: turnId } })),
+    onSuccess: onChat,
   });
+  const end = useMutation({
+    mutationFn: (runId: number) => unwrap(api.POST("/api/v1/workflow/{workflow_id}/text-chat/sessions/{run_id}/end", place(agentId, runId))),
+    onSuccess: (chat) => {
+      onChat(chat);
+      void listed();
+    },
+  });
+  return { start, say, rewind, end };
 }

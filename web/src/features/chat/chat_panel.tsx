@@ -1,46 +1,42 @@
 /** The same agent in writing: no microphone, no voice, the same graph. */
 
 import { Button, Text, TextInput } from "@mantine/core";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, useRef, useState } from "react";
 import { Problem } from "../../components/problem";
-import { Transcript } from "../../components/transcript";
-import { useEndChat, useSay, useStartChat } from "./api";
+import { ChatLog } from "./chat_log";
 import classes from "./chat_panel.module.css";
-import { withPending } from "./messages";
+import type { ShownTurn } from "./turns";
+import type { Chat } from "./use_chat";
 
-export function ChatPanel({ agentId, agentName }: { agentId: number; agentName: string }) {
-  const start = useStartChat(agentId);
-  const say = useSay(agentId);
-  const end = useEndChat(agentId);
+export function ChatPanel({ chat, agentName }: { chat: Chat; agentName: string }) {
   const [text, setText] = useState("");
-  // The newest answer holds the whole conversation.
-  const chat = end.data ?? say.data ?? start.data;
-  const pending = say.isPending ? say.variables.text : null;
-  const isOver = chat?.is_over === true;
-  const error = say.error ?? start.error ?? end.error;
-
-  const restart = () => {
-    say.reset();
-    end.reset();
-    setText("");
-    start.mutate();
-  };
+  const input = useRef<HTMLInputElement>(null);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const words = text.trim();
-    if (words === "" || chat === undefined || say.isPending) return;
+    if (words === "" || chat.isBusy) return;
     setText("");
-    say.mutate({ runId: chat.id, text: words }, { onError: () => setText(words) });
+    chat.say(words, () => setText(words));
+  };
+  const edit = (turn: ShownTurn) => {
+    if (turn.before === undefined) return;
+    void chat.rewind(turn.before).then(
+      () => {
+        setText(turn.caller ?? "");
+        input.current?.focus();
+      },
+      () => undefined,
+    );
   };
 
-  if (chat === undefined) {
+  if (chat.runId === null) {
     return (
       <div className={classes.stage}>
         <Text c="dimmed" ta="center" maw={320}>
           Write with {agentName} instead of talking. The same steps, without a microphone.
         </Text>
-        {start.isError && <Problem error={start.error} />}
-        <Button variant="light" onClick={restart} loading={start.isPending}>
+        {chat.error !== null && <Problem error={chat.error} />}
+        <Button variant="light" onClick={chat.start} loading={chat.isStarting}>
           Start a text chat
         </Button>
       </div>
@@ -48,34 +44,35 @@ export function ChatPanel({ agentId, agentName }: { agentId: number; agentName: 
   }
   return (
     <div className={classes.chat}>
-      <Transcript lines={withPending(chat.messages, pending)} agentName={agentName} isLive />
-      {error && (
+      <ChatLog chat={chat} agentName={agentName} onEdit={edit} />
+      {chat.error !== null && (
         <div className={classes.problem}>
-          <Problem error={error} />
+          <Problem error={chat.error} />
         </div>
       )}
-      {isOver ? (
+      {chat.isOver ? (
         <div className={classes.foot}>
           <Text fz="sm" c="dimmed" role="status">
             The conversation is over.
           </Text>
-          <Button variant="light" onClick={restart} loading={start.isPending}>
+          <Button variant="light" onClick={chat.start} loading={chat.isStarting}>
             Start again
           </Button>
         </div>
       ) : (
         <form className={classes.foot} onSubmit={submit}>
           <TextInput
+            ref={input}
             className={classes.input}
             aria-label="Message"
-            placeholder={say.isPending ? "The agent is answering…" : "Write as the caller"}
+            placeholder={chat.pending !== null ? "The agent is answering…" : "Write as the caller"}
             value={text}
             onChange={(event) => setText(event.currentTarget.value)}
           />
-          <Button type="submit" loading={say.isPending} disabled={text.trim() === ""}>
+          <Button type="submit" loading={chat.pending !== null} disabled={text.trim() === ""}>
             Send
           </Button>
-          <Button variant="default" onClick={() => end.mutate(chat.id)} loading={end.isPending}>
+          <Button variant="default" onClick={chat.end}>
             End
           </Button>
         </form>

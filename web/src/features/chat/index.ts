@@ -1,3 +1,4 @@
 /** Writing with an agent instead of talking. */
 
 export { ChatPanel } from "./chat_panel";
+export { type Chat, useChat } from "./use_chat";

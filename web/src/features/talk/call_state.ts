@@ -17,10 +17,12 @@ export interface CallState {
   phase: Phase;
   runId: number | null;
   conversation: Conversation;
+  /** The steps that the conversation came through, in order. */
+  visited: string[];
   turns: Turn[];
 }
 
-export const IDLE: CallState = { phase: { name: "idle" }, runId: null, conversation: EMPTY, turns: [] };
+export const IDLE: CallState = { phase: { name: "idle" }, runId: null, conversation: EMPTY, visited: [], turns: [] };
 
 export type CallAction =
   | { type: "started" }
@@ -35,10 +37,16 @@ export function reduce(state: CallState, action: CallAction): CallState {
     case "run":
       return { ...state, runId: action.runId };
     case "event":
-      return { ...state, conversation: advance(state.conversation, action.event), turns: addTurn(state.turns, action.event) };
+      return { ...state, ...after(state, action.event), turns: addTurn(state.turns, action.event) };
     case "phase":
       return isOver(action.phase) ? over(state, action.phase) : { ...state, phase: action.phase };
   }
+}
+
+function after(state: CallState, event: CallEvent): Pick<CallState, "conversation" | "visited"> {
+  const conversation = advance(state.conversation, event);
+  const { nodeId } = conversation;
+  return { conversation, visited: nodeId === null || state.visited.includes(nodeId) ? state.visited : [...state.visited, nodeId] };
 }
 
 export function isBusy(phase: Phase): boolean {

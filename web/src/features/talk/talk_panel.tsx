@@ -4,7 +4,6 @@ import { Button, Loader, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { LatencyBars, LatencySummary } from "../../components/latency";
-import { Panel } from "../../components/panel";
 import { Transcript } from "../../components/transcript";
 import { words } from "../../lib/format";
 import { useIsDemoVoice } from "./api";
@@ -17,20 +16,19 @@ import type { Call } from "./use_call";
 interface TalkPanelProps {
   agentId: number;
   agentName: string;
-  /** Which version answers here, for example "draft v2". */
-  version: string;
   call: Call;
 }
 
 /** Rows of latency bars that fit below a conversation without pushing it away. */
 const LIVE_BARS = 4;
 
-export function TalkPanel({ agentId, agentName, version, call }: TalkPanelProps) {
+export function TalkPanel({ agentId, agentName, call }: TalkPanelProps) {
   const isDemoVoice = useIsDemoVoice();
   const { state } = call;
   const hasWords = state.conversation.lines.length > 0;
   return (
-    <Panel title={<Heading version={version} />} right={<PhaseLabel phase={state.phase} />} className={classes.panel}>
+    <div className={classes.panel}>
+      {state.phase.name !== "idle" && <PhaseLabel phase={state.phase} />}
       {hasWords ? (
         <Transcript lines={state.conversation.lines} agentName={agentName} isLive />
       ) : (
@@ -44,15 +42,7 @@ export function TalkPanel({ agentId, agentName, version, call }: TalkPanelProps)
           Offline demo voice and recognition. Add a vendor key for a real one.
         </Text>
       )}
-    </Panel>
-  );
-}
-
-function Heading({ version }: { version: string }) {
-  return (
-    <h2 className={classes.heading}>
-      Talk <span>with the {version}</span>
-    </h2>
+    </div>
   );
 }
 

@@ -1,0 +1,111 @@
+/** Requests of the editor. */
+
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Conflict } from "../../graph/autosave";
+import { type Data, type Definition, parse } from "../../graph/definition";
+import type { NodeSpec } from "../../graph/specs";
+import { api, unwrap } from "../../lib/client";
+import { ApiError } from "../../lib/errors";
+import type { Agent } from "../../lib/types";
+
+/** What one save stores, and what undo goes back through. */
+export interface Document {
+  definition: Definition;
+  configurations: Data;
+  variables: Data;
+}
+
+export function documentOf(agent: Agent): Document {
+  return { definition: parse(agent.workflow_definition), configurations: agent.workflow_configurations, variables: agent.template_context_variables };
+}
+
+export async function fetchAgent(id: number): Promise<Agent> {
+  return unwrap(api.GET("/api/v1/workflow/fetch/{workflow_id}", { params: { path: { workflow_id: id } } }));
+}
+
+export function useAgent(id: number) {
+  return useQuery({ queryKey: ["agent", id], queryFn: () => fetchAgent(id) });
+}
+
+/** Stores the document as the draft. Throws `Conflict` when somebody else has changed the agent since `revision`. */
+export async function saveDocument(id: number, document: Document, revision: number): Promise<Agent> {
+  try {
+    return await unwrap(
+      api.PUT("/api/v1/workflow/{workflow_id}", {
+        params: { path: { workflow_id: id }, header: { "if-match": `"${revision}"` } },
+        body: {
+          workflow_definition: document.definition,
+          workflow_configurations: document.configurations,
+          template_context_variables: document.variables,
+        },
+      }),
+    );
+  } catch (error) {
+    if (error instanceof ApiError && error.code === "revision_conflict") throw new Conflict((await fetchAgent(id)).revision);
+    throw error;
+  }
+}
+
+export function useNodeTypes() {
+  return useQuery({
+    queryKey: ["node-types"],
+    staleTime: Infinity,
+    queryFn: async () => {
+      const answer = await unwrap(api.GET("/api/v1/node-types"));
+      return new Map<string, NodeSpec>(answer.node_types.map((spec) => [spec.name, spec]));
+    },
+  });
+}
+
+export function useValidation(id: number) {
+  return useQuery({
+    queryKey: ["agent", id, "validation"],
+    placeholderData: (before) => before,
+    queryFn: () => unwrap(api.POST("/api/v1/workflow/{workflow_id}/validate", { params: { path: { workflow_id: id } } })),
+  });
+}
+
+/** After a change of an agent on the server: everything that shows it. */
+export function useRefresh(id: number) {
+  const queries = useQueryClient();
+  return async () => {
+    await Promise.all([queries.invalidateQueries({ queryKey: ["agent", id] }), queries.invalidateQueries({ queryKey: ["agents"] })]);
+  };
+}
+
+export function usePublish(id: number) {
+  const refresh = useRefresh(id);
+  return useMutation({
+    mutationFn: (revision: number) =>
+      unwrap(
+        api.POST("/api/v1/workflow/{workflow_id}/publish", {
+          params: { path: { workflow_id: id }, header: { "if-match": `"${revision}"` } },
+        }),
+      ),
+    onSettled: refresh,
+  });
+}
+
+export function useRename(id: number) {
+  const refresh = useRefresh(id);
+  return useMutation({
+    mutationFn: (name: string) => unwrap(api.PUT("/api/v1/workflow/{workflow_id}", { params: { path: { workflow_id: id } }, body: { name } })),
+    onSuccess: refresh,
+  });
+}
+
+export function useVersions(id: number) {
+  return useQuery({
+    queryKey: ["agent", id, "versions"],
+    queryFn: () => unwrap(api.GET("/api/v1/workflow/{workflow_id}/versions", { params: { path: { workflow_id: id } } })),
+  });
+}
+
+export function useRestore(id: number) {
+  const refresh = useRefresh(id);
+  return useMutation({
+    mutationFn: (number: number) =>
+      unwrap(api.POST("/api/v1/workflow/{workflow_id}/versions/{number}/restore", { params: { path: { workflow_id: id, number } } })),
+    onSuccess: refresh,
+  });
+}

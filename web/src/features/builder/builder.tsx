@@ -1,0 +1,45 @@
+/** The editor's canvas with its palette; the forms stand in the dock beside it. */
+
+import { ReactFlowProvider } from "@xyflow/react";
+import { type ReactNode, useMemo } from "react";
+import classes from "./builder.module.css";
+import { Canvas } from "./canvas";
+import { type Editor, EditorProvider } from "./editor";
+import { MarksProvider } from "./marks";
+import { Palette } from "./palette";
+import { ConflictBar } from "./save_state";
+
+interface BuilderProps {
+  editor: Editor;
+  /** Where a call is now, and where it has been. */
+  liveId: string | null;
+  visited: readonly string[];
+  header: ReactNode;
+  dock: ReactNode;
+  /** Shown in place of the canvas, which stays as it is. */
+  over?: ReactNode;
+}
+
+export function Builder({ editor, liveId, visited, header, dock, over }: BuilderProps) {
+  const marks = useMemo(() => ({ findings: editor.findings, liveId, visited: new Set(visited) }), [editor.findings, liveId, visited]);
+  return (
+    <EditorProvider value={editor}>
+      <MarksProvider value={marks}>
+        <ReactFlowProvider>
+          <div className={classes.builder}>
+            {header}
+            <ConflictBar />
+            {over}
+            <div className={classes.columns} hidden={over !== undefined} data-readonly={!editor.canEdit || undefined}>
+              {editor.canEdit && <Palette />}
+              <Canvas />
+              <aside className={classes.dock} aria-label="Beside the canvas">
+                {dock}
+              </aside>
+            </div>
+          </div>
+        </ReactFlowProvider>
+      </MarksProvider>
+    </EditorProvider>
+  );
+}

@@ -1,0 +1,156 @@
+/** The graph to look at and to change with mouse, touch and keyboard. */
+
+import "@xyflow/react/dist/base.css";
+import {
+  Background,
+  type Connection,
+  ConnectionMode,
+  MiniMap,
+  type OnConnectEnd,
+  type OnSelectionChangeParams,
+  ReactFlow,
+  applyEdgeChanges,
+  applyNodeChanges,
+  useReactFlow,
+  type EdgeChange,
+  type NodeChange,
+} from "@xyflow/react";
+import { type DragEvent, useCallback, useEffect, useState } from "react";
+import { moveSteps, reconnect } from "../../graph/edit";
+import { canConnect } from "../../graph/specs";
+import classes from "./canvas.module.css";
+import { CanvasTools } from "./canvas_tools";
+import { useEditorContext } from "./editor";
+import { flowEdges, flowNodes } from "./flow_items";
+import { KindMenu, type MenuPlace } from "./kind_menu";
+import { useMarks } from "./marks";
+import { StepCard, type StepNode } from "./step_card";
+import { useCanvasActions } from "./use_canvas_actions";
+import { WayLine, type WayEdge } from "./way_line";
+
+const NODE_TYPES = { step: StepCard };
+const EDGE_TYPES = { way: WayLine };
+export const KIND_MIME = "application/x-offhook-kind";
+const FIT = { padding: 0.18, maxZoom: 1 };
+
+export function Canvas() {
+  const editor = useEditorContext();
+  const { document, selection, specs, canEdit, select } = editor;
+  const { definition } = document;
+  const flow = useReactFlow<StepNode, WayEdge>();
+  const actions = useCanvasActions();
+  const [nodes, setNodes] = useState<StepNode[]>(() => flowNodes([], definition, selection, specs, canEdit));
+  const [edges, setEdges] = useState<WayEdge[]>(() => flowEdges([], definition, selection));
+  const [menu, setMenu] = useState<MenuPlace | null>(null);
+
+  useEffect(() => {
+    setNodes((before) => flowNodes(before, definition, selection, specs, canEdit));
+    setEdges((before) => flowEdges(before, definition, selection));
+  }, [definition, selection, specs, canEdit]);
+  useReveal();
+
+  const { change } = editor;
+  const changeNodes = useCallback(
+    (changes: NodeChange<StepNode>[]) => {
+      setNodes((before) => applyNodeChanges(changes, before));
+      const places = new Map(
+        changes.flatMap((item) => (item.type === "position" && item.dragging === false && item.position ? [[item.id, item.position] as const] : [])),
+      );
+      if (places.size > 0) change((doc) => ({ ...doc, definition: moveSteps(doc.definition, places) }), "move");
+    },
+    [change],
+  );
+  const changeEdges = useCallback((changes: EdgeChange<WayEdge>[]) => setEdges((before) => applyEdgeChanges(changes, before)), []);
+  const choose = useCallback(
+    ({ nodes: steps, edges: ways }: OnSelectionChangeParams) => select({ stepIds: steps.map((node) => node.id), wayIds: ways.map((edge) => edge.id) }),
+    [select],
+  );
+  const isAllowed = useCallback(
+    (connection: Connection | WayEdge) => canConnect(specs, definition, connection.source, connection.target),
+    [specs, definition],
+  );
+  // A line that is let go over nothing asks for the step that it should lead to.
+  const letGo = useCallback<OnConnectEnd>(
+    (event, connection) => {
+      if (connection.toNode !== null || connection.fromNode === null || connection.fromHandle?.type !== "source") return;
+      const at = "changedTouches" in event ? event.changedTouches[0] : event;
+      if (at === undefined) return;
+      setMenu({ x: at.clientX, y: at.clientY, from: connection.fromNode.id, position: flow.screenToFlowPosition({ x: at.clientX, y: at.clientY }) });
+    },
+    [flow],
+  );
+  const drop = (event: DragEvent) => {
+    const kind = event.dataTransfer.getData(KIND_MIME);
+    if (kind === "" || !canEdit) return;
+    event.preventDefault();
+    const at = flow.screenToFlowPosition({ x: event.clientX, y: event.clientY });
+    actions.add(kind, { x: at.x - 118, y: at.y - 30 });
+  };
+
+  return (
+    <div className={classes.canvas} role="region" aria-label="Steps of the conversation">
+      <ReactFlow<StepNode, WayEdge>
+        nodes={nodes}
+        edges={edges}
+        nodeTypes={NODE_TYPES}
+        edgeTypes={EDGE_TYPES}
+        onNodesChange={changeNodes}
+        onEdgesChange={changeEdges}
+        onSelectionChange={choose}
+        onConnect={({ source, target }) => actions.connect(source, target)}
+        onConnectEnd={canEdit ? letGo : undefined}
+        onReconnect={(edge, to) => change((doc) => ({ ...doc, definition: reconnect(doc.definition, edge.id, to.source, to.target) }))}
+        isValidConnection={isAllowed}
+        onBeforeDelete={async ({ nodes: steps, edges: ways }) => {
+          actions.remove(steps.map((node) => node.id), ways.map((edge) => edge.id));
+          return false;
+        }}
+        onDragOver={(event) => event.preventDefault()}
+        onDrop={drop}
+        connectionMode={ConnectionMode.Strict}
+        nodesDraggable={canEdit}
+        nodesConnectable={canEdit}
+        edgesReconnectable={canEdit}
+        deleteKeyCode={canEdit ? ["Delete", "Backspace"] : null}
+        multiSelectionKeyCode={["Shift", "Meta", "Control"]}
+        minZoom={0.1}
+        maxZoom={1.6}
+        fitView
+        fitViewOptions={FIT}
+        elevateEdgesOnSelect
+        proOptions={{ hideAttribution: false }}
+      >
+        <Background gap={20} size={1.2} color="var(--dots)" />
+        <MiniMap style={{ width: 150, height: 104 }} className={classes.minimap} pannable zoomable nodeColor={miniColour} nodeStrokeWidth={0} nodeBorderRadius={14} ariaLabel="Small map" />
+        <CanvasTools />
+      </ReactFlow>
+      <KindMenu place={menu} onClose={() => setMenu(null)} onChoose={(kind, place) => actions.add(kind, { x: place.position.x - 118, y: place.position.y }, place.from)} />
+    </div>
+  );
+}
+
+const MINI: Record<string, string> = { startCall: "#0c8577", endCall: "#c2483f", globalNode: "#8259c7", trigger: "#b3680c" };
+
+function miniColour(node: StepNode): string {
+  return MINI[node.data.step.type] ?? "#7f93b8";
+}
+
+/** Brings into view what was asked for, and the step where a call is. */
+function useReveal() {
+  const { revealed, document } = useEditorContext();
+  const { liveId } = useMarks();
+  const flow = useReactFlow();
+  useEffect(() => {
+    if (revealed === null) return;
+    const ways = document.definition.edges.filter((edge) => revealed.ids.includes(edge.id)).flatMap((edge) => [edge.source, edge.target]);
+    const ids = [...revealed.ids, ...ways];
+    // A step that was added in this very change is not measured before the next frame.
+    const frame = requestAnimationFrame(() => void flow.fitView({ nodes: ids.map((id) => ({ id })), duration: 250, maxZoom: 1, minZoom: 0.5, padding: 0.6 }));
+    return () => cancelAnimationFrame(frame);
+    // Only a new wish moves the canvas, not what is written meanwhile.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [revealed, flow]);
+  useEffect(() => {
+    if (liveId !== null) void flow.fitView({ nodes: [{ id: liveId }], duration: 350, maxZoom: Math.min(1, flow.getZoom()), minZoom: Math.min(1, flow.getZoom()) });
+  }, [liveId, flow]);
+}

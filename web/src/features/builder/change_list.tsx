@@ -1,0 +1,41 @@
+/** What differs between two versions, field by field. */
+
+import { Badge, Stack, Text } from "@mantine/core";
+import type { Change } from "../../graph/diff";
+import { words } from "../../lib/format";
+import classes from "./versions.module.css";
+
+const COLOURS = { added: "brand", removed: "red", changed: "blue" } as const;
+const NAMES = { step: "Step", way: "Way", setting: "Setting" } as const;
+
+export function ChangeList({ changes }: { changes: Change[] }) {
+  if (changes.length === 0) return <Text c="dimmed">Nothing differs but the places on the canvas.</Text>;
+  return (
+    <Stack gap="md">
+      {changes.map((change) => (
+        <section key={`${change.kind} ${change.id}`} className={classes.change}>
+          <div className={classes.changeHead}>
+            <Badge size="sm" color={COLOURS[change.change]} variant="light" tt="none">
+              {words(change.change)}
+            </Badge>
+            <span className={classes.kind}>{NAMES[change.kind]}</span>
+            <b>{change.kind === "setting" ? words(change.title) : change.title}</b>
+          </div>
+          {change.fields.length > 0 && change.change === "changed" && (
+            <dl className={classes.fields}>
+              {change.fields.map((field) => (
+                <div key={field.field}>
+                  <dt>{words(field.field)}</dt>
+                  <dd>
+                    {field.before !== "" && <del>{field.before}</del>}
+                    {field.after !== "" && <ins>{field.after}</ins>}
+                  </dd>
+                </div>
+              ))}
+            </dl>
+          )}
+        </section>
+      ))}
+    </Stack>
+  );
+}

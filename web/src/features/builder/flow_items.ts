@@ -1,0 +1,52 @@
+/** Turns the document into what the canvas draws, and keeps every object that did not change, so that little is drawn again. */
+
+import { MarkerType } from "@xyflow/react";
+import type { Definition } from "../../graph/definition";
+import type { NodeSpec } from "../../graph/specs";
+import type { Selection } from "./editor_state";
+import type { StepNode } from "./step_card";
+import type { WayEdge } from "./way_line";
+
+export function flowNodes(
+  before: readonly StepNode[],
+  definition: Definition,
+  selection: Selection,
+  specs: ReadonlyMap<string, NodeSpec>,
+  canEdit: boolean,
+): StepNode[] {
+  const known = new Map(before.map((node) => [node.id, node]));
+  const chosen = new Set(selection.stepIds);
+  return definition.nodes.map((step): StepNode => {
+    const old = known.get(step.id);
+    const selected = chosen.has(step.id);
+    const data = old !== undefined && old.data.step === step && old.data.canEdit === canEdit ? old.data : { step, spec: specs.get(step.type), canEdit };
+    const isPlace = old?.position.x === step.position.x && old.position.y === step.position.y;
+    if (old !== undefined && old.data === data && isPlace && old.selected === selected) return old;
+    return { ...old, id: step.id, type: "step", position: isPlace ? old.position : step.position, data, selected, ariaLabel: labelOf(step.data["name"], specs.get(step.type)) };
+  });
+}
+
+function labelOf(name: unknown, spec: NodeSpec | undefined): string {
+  return `${typeof name === "string" && name !== "" ? name : "Unnamed"}, ${spec?.display_name ?? "unknown kind"}`;
+}
+
+const ARROW = { type: MarkerType.ArrowClosed, width: 16, height: 16, color: "var(--arrow)" };
+
+export function flowEdges(before: readonly WayEdge[], definition: Definition, selection: Selection): WayEdge[] {
+  const known = new Map(before.map((edge) => [edge.id, edge]));
+  const chosen = new Set(selection.wayIds);
+  const names = new Map(definition.nodes.map((node) => [node.id, node.data["name"]]));
+  const pairs = new Map<string, number>();
+  return definition.edges
+    .filter((way) => names.has(way.source) && names.has(way.target))
+    .map((way): WayEdge => {
+      const old = known.get(way.id);
+      const selected = chosen.has(way.id);
+      const pair = `${way.source} ${way.target}`;
+      const row = pairs.get(pair) ?? 0;
+      pairs.set(pair, row + 1);
+      if (old?.data?.way === way && old.data.row === row && old.selected === selected) return old;
+      const ariaLabel = `Way ${String(way.data["label"] ?? "")} from ${String(names.get(way.source))} to ${String(names.get(way.target))}`;
+      return { ...old, id: way.id, type: "way", source: way.source, target: way.target, data: { way, row }, selected, markerEnd: ARROW, ariaLabel };
+    });
+}

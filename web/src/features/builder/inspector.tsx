@@ -1,0 +1,47 @@
+/** What is chosen on the canvas, to read and to change. */
+
+import { Button, Group, Stack, Text } from "@mantine/core";
+import { Copy, MousePointerClick, Trash2 } from "lucide-react";
+import { useEditorContext } from "./editor";
+import classes from "./form.module.css";
+import { StepForm } from "./step_form";
+import { useCanvasActions } from "./use_canvas_actions";
+import { WayForm } from "./way_form";
+
+export function Inspector() {
+  const { document, selection, canEdit } = useEditorContext();
+  const actions = useCanvasActions();
+  const { stepIds, wayIds } = selection;
+  const step = stepIds.length === 1 ? document.definition.nodes.find((node) => node.id === stepIds[0]) : undefined;
+  const way = stepIds.length === 0 && wayIds.length === 1 ? document.definition.edges.find((edge) => edge.id === wayIds[0]) : undefined;
+  if (step !== undefined) return <StepForm key={step.id} step={step} />;
+  if (way !== undefined) return <WayForm key={way.id} way={way} />;
+  if (stepIds.length + wayIds.length > 1) {
+    return (
+      <Stack className={classes.form} gap="sm">
+        <Text fw={650}>
+          {stepIds.length} steps and {wayIds.length} ways chosen
+        </Text>
+        {canEdit && (
+          <Group gap={8}>
+            <Button size="xs" variant="default" leftSection={<Copy size={14} />} onClick={() => actions.paste(actions.copy())}>
+              Duplicate
+            </Button>
+            <Button size="xs" variant="light" color="red" leftSection={<Trash2 size={14} />} onClick={() => actions.remove(stepIds, wayIds)}>
+              Remove
+            </Button>
+          </Group>
+        )}
+      </Stack>
+    );
+  }
+  return (
+    <div className={classes.nothing}>
+      <MousePointerClick size={26} strokeWidth={1.5} />
+      <Text fw={600}>Nothing is chosen</Text>
+      <Text fz="sm" c="dimmed" ta="center" maw={270}>
+        {canEdit ? "Choose a step to change what the agent does there, or a line to change when it goes that way." : "Choose a step or a line to read what the agent does there."}
+      </Text>
+    </div>
+  );
+}

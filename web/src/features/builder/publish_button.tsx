@@ -1,0 +1,43 @@
+/** Publishes the draft. What keeps it from that is shown in place, on the canvas and in the forms. */
+
+import { Button, Popover, Text } from "@mantine/core";
+import { useState } from "react";
+import { ApiError, messageOf } from "../../lib/errors";
+import { usePublish } from "./api";
+import { useEditorContext } from "./editor";
+import { showProblems } from "./show_problems";
+
+export function PublishButton() {
+  const { agent, flush, saving } = useEditorContext();
+  const publish = usePublish(agent.id);
+  const [failure, setFailure] = useState<string | null>(null);
+  const [isBusy, setIsBusy] = useState(false);
+  const hasSomething = agent.has_draft || saving.name === "waiting" || saving.name === "saving";
+
+  const run = async () => {
+    setIsBusy(true);
+    setFailure(null);
+    try {
+      await publish.mutateAsync(await flush());
+    } catch (error) {
+      if (error instanceof ApiError && error.problems.length > 0) {
+        setFailure(error.problems.length === 1 ? "It was not published: there is 1 error." : `It was not published: there are ${error.problems.length} errors.`);
+        showProblems();
+      } else setFailure(`It was not published: ${messageOf(error)}`);
+    } finally {
+      setIsBusy(false);
+    }
+  };
+  return (
+    <Popover opened={failure !== null} onChange={() => setFailure(null)} position="bottom-end" withArrow shadow="md">
+      <Popover.Target>
+        <Button size="sm" loading={isBusy} disabled={!hasSomething || saving.name === "conflict"} onClick={() => void run()}>
+          {hasSomething ? "Publish" : "Published"}
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown maw={320} role="alert">
+        <Text fz="sm">{failure}</Text>
+      </Popover.Dropdown>
+    </Popover>
+  );
+}

@@ -1,0 +1,56 @@
+/** Finds a step or a way by any words in it. */
+
+import { Combobox, TextInput, useCombobox } from "@mantine/core";
+import { Search } from "lucide-react";
+import { useMemo, useState } from "react";
+import { search } from "../../graph/search";
+import classes from "./canvas.module.css";
+import { useEditorContext } from "./editor";
+import { SEARCH_ID } from "./use_shortcuts";
+
+export function SearchBox() {
+  const { document, reveal } = useEditorContext();
+  const [query, setQuery] = useState("");
+  const combobox = useCombobox({ onDropdownClose: () => combobox.resetSelectedOption() });
+  const hits = useMemo(() => search(document.definition, query), [document.definition, query]);
+  const go = (value: string) => {
+    const [kind, id] = value.split(/:(.*)/s) as [string, string];
+    reveal(kind === "step" ? { stepIds: [id], wayIds: [] } : { stepIds: [], wayIds: [id] });
+    combobox.closeDropdown();
+    setQuery("");
+  };
+  return (
+    <Combobox store={combobox} onOptionSubmit={go} width={320} position="bottom-start">
+      <Combobox.Target>
+        <TextInput
+          id={SEARCH_ID}
+          className={classes.search}
+          size="sm"
+          aria-label="Find a step"
+          placeholder="Find a step"
+          leftSection={<Search size={15} />}
+          value={query}
+          onChange={(event) => {
+            setQuery(event.currentTarget.value);
+            combobox.openDropdown();
+            combobox.selectFirstOption();
+          }}
+          onFocus={() => query !== "" && combobox.openDropdown()}
+          onBlur={() => combobox.closeDropdown()}
+        />
+      </Combobox.Target>
+      <Combobox.Dropdown hidden={query.trim() === ""}>
+        <Combobox.Options mah={320} style={{ overflowY: "auto" }}>
+          {hits.length === 0 && <Combobox.Empty>No step has these words</Combobox.Empty>}
+          {hits.map((hit) => (
+            <Combobox.Option key={`${hit.kind}:${hit.id}`} value={`${hit.kind}:${hit.id}`}>
+              <b>{hit.title}</b>
+              {hit.kind === "way" && <span className={classes.hint}> way</span>}
+              {hit.excerpt !== "" && <div className={classes.hint}>{hit.excerpt}</div>}
+            </Combobox.Option>
+          ))}
+        </Combobox.Options>
+      </Combobox.Dropdown>
+    </Combobox>
+  );
+}

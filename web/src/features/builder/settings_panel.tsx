@@ -1,0 +1,72 @@
+/** What belongs to the agent as a whole: its models, the rules of its calls, its variables. */
+
+import { Accordion, Stack, Text } from "@mantine/core";
+import type { PropertySpec } from "../../graph/specs";
+import { isShown } from "../../graph/specs";
+import { AgentActions } from "./agent_actions";
+import { useEditorContext } from "./editor";
+import { Field } from "./fields";
+import classes from "./form.module.css";
+import { ModelSettings } from "./model_settings";
+import { SETTINGS, type SettingsGroup, at, withValue } from "./settings_spec";
+import { settingError } from "./setting_errors";
+import { VariableSettings } from "./variable_settings";
+
+export function SettingsPanel() {
+  const styles = { item: classes.section ?? "", control: classes.control ?? "", content: classes.content ?? "", label: classes.label ?? "" };
+  return (
+    <div className={classes.form}>
+      <Text fz="sm" c="dimmed" mb="xs">
+        These settings belong to the version: they take effect when it is published.
+      </Text>
+      <Accordion multiple defaultValue={["Models and voice"]} classNames={styles}>
+        <Section title="Models and voice">
+          <ModelSettings />
+        </Section>
+        {SETTINGS.map((group) => (
+          <Section key={group.title} title={group.title}>
+            <Group group={group} />
+          </Section>
+        ))}
+        <Section title="Variables">
+          <VariableSettings />
+        </Section>
+        <Section title="This agent">
+          <AgentActions />
+        </Section>
+      </Accordion>
+    </div>
+  );
+}
+
+function Section({ title, children }: { title: string; children: React.ReactNode }) {
+  return (
+    <Accordion.Item value={title}>
+      <Accordion.Control>{title}</Accordion.Control>
+      <Accordion.Panel>
+        <Stack gap="md">{children}</Stack>
+      </Accordion.Panel>
+    </Accordion.Item>
+  );
+}
+
+function Group({ group }: { group: SettingsGroup }) {
+  const { document } = useEditorContext();
+  const flat = Object.fromEntries(group.properties.map((property) => [property.name, at(document.configurations, property.name)]));
+  return group.properties.filter((property) => isShown(property, group, flat)).map((property) => <Setting key={property.name} property={property} />);
+}
+
+function Setting({ property }: { property: PropertySpec }) {
+  const { document, canEdit, change, saving } = useEditorContext();
+  const value = at(document.configurations, property.name);
+  return (
+    <Field
+      property={property}
+      value={value ?? property.default ?? undefined}
+      error={settingError(saving, property.name)}
+      isOff={!canEdit}
+      errorAt={() => undefined}
+      onChange={(next) => change((doc) => ({ ...doc, configurations: withValue(doc.configurations, property.name, next) }), `setting ${property.name}`)}
+    />
+  );
+}
