@@ -5,9 +5,9 @@ import { useDocumentTitle } from "@mantine/hooks";
 import { useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { Problem } from "../components/problem";
-import { useAccount } from "../features/auth";
 import { Builder, Header, useAgent, useEditor, useNodeTypes } from "../features/builder";
 import { RunsPanel } from "../features/runs";
+import { useWhereabouts, may } from "../lib/account";
 import { ApiError } from "../lib/errors";
 import type { Agent } from "../lib/types";
 import { AgentDock } from "./agent_dock";
@@ -19,21 +19,20 @@ export function AgentScreen() {
   const { agentId } = useParams({ from: "/signed-in/agents/$agentId" });
   const agent = useAgent(agentId);
   const specs = useNodeTypes();
-  const account = useAccount();
+  const whereabouts = useWhereabouts();
   if (agent.isError) {
     if (agent.error instanceof ApiError && [404, 422].includes(agent.error.status)) return <NotFound />;
     return <Problem title="The agent could not be loaded" error={agent.error} onRetry={() => void agent.refetch()} />;
   }
   if (specs.isError) return <Problem title="The kinds of steps could not be loaded" error={specs.error} onRetry={() => void specs.refetch()} />;
-  if (agent.isPending || specs.isPending || account.isPending) {
+  if (agent.isPending || specs.isPending || whereabouts.isPending) {
     return (
       <Center className={classes.page} aria-busy="true">
         <Loader aria-label="Loading the agent" />
       </Center>
     );
   }
-  const canEdit = account.data !== undefined && account.data.role !== "viewer";
-  return <AgentView key={agentId} agent={agent.data} specs={specs.data} canEdit={canEdit} />;
+  return <AgentView key={agentId} agent={agent.data} specs={specs.data} canEdit={may(whereabouts.data?.role).write} />;
 }
 
 interface AgentViewProps {
