@@ -8,7 +8,9 @@ import numpy as np
 import typer
 
 from offhook.commands.console import CommandError, one_sentence, run
-from offhook.kit.audio import Resampler, Samples
+from offhook.kit.audio import MULAW_8K, Resampler, Samples
+from offhook.lab.carriers import Emulator
+from offhook.lab.carriers.every import CARRIERS, NUMBER, every_carrier
 from offhook.lab.speech.every import DEFAULT_SCRIPT, AnyServer, Say, every_server
 from offhook.models.ports import ModelError
 from offhook.models.providers.builtin.speech_program import SpeechProgram
@@ -18,10 +20,6 @@ from offhook.models.providers.builtin.tts import DEFAULT_VOICE, BuiltinTts
 def register(app: typer.Typer) -> None:
     lab = typer.Typer(help="Emulators of vendors, for developing without an account.", no_args_is_help=True)
     app.add_typer(lab, name="lab")
-
-    @lab.callback()
-    def group() -> None:
-        """Without it a group of one command would not take that command's name."""
 
     @lab.command()
     def vendors(
@@ -39,6 +37,64 @@ def register(app: typer.Typer) -> None:
             except OSError as error:
                 raise CommandError(f"The emulators cannot listen: {error.strerror or error}.") from None
 
+    @lab.command()
+    def carriers(
+        host: Annotated[str, typer.Option(help="Where they listen.")] = "127.0.0.1",
+        port: Annotated[
+            int, typer.Option(min=0, max=65000, help="The first one's; the others follow. 0: free ones.")
+        ] = 9801,
+        only: Annotated[list[str] | None, typer.Option(help="Only this carrier (repeatable).")] = None,
+        answer_url: Annotated[str, typer.Option(help="Where calls to the account's number are answered.")] = "",
+        has_tones: Annotated[bool, typer.Option("--tones", help="Phones hum instead of talking.")] = False,
+    ) -> None:
+        """Run an emulator of every telephone carrier until Ctrl-C, and print their accounts."""
+        unknown = sorted(set(only or ()) - set(CARRIERS))
+        with one_sentence():
+            if unknown:
+                raise CommandError(f"There is no carrier {unknown[0]}: choose of {', '.join(CARRIERS)}.")
+            try:
+                run(_carriers(host, port, only or list(CARRIERS), answer_url, has_tones=has_tones))
+            except OSError as error:
+                raise CommandError(f"The emulators cannot listen: {error.strerror or error}.") from None
+
+
+async def _carriers(host: str, port: int, names: list[str], answer_url: str, *, has_tones: bool) -> None:
+    program = SpeechProgram()
+    say = _offline_voice(program)
+
+    async def voice(text: str) -> bytes:
+        return MULAW_8K.encode(await say(text, MULAW_8K.sample_rate))
+
+    try:
+        options = {} if has_tones else {"voice": voice}
+        async with every_carrier(names, host=host, first_port=port, answer_url=answer_url, **options) as found:
+            _introduce(found)
+            await _until_stopped()
+    finally:
+        await program.close()
+
+
+def _introduce(carriers: list[Emulator]) -> None:
+    typer.echo(f"Emulators of carriers, until Ctrl-C. Each account has the number {NUMBER}.")
+    for carrier in carriers:
+        typer.echo(f"\n{carrier.name}: {carrier.base_url}")
+        for name, value in carrier.credentials.items():
+            typer.echo(f"  {name:20} {value}")
+    example = carriers[0].base_url
+    typer.echo(
+        "\nPhones +1 201 555 0101 to 0109 talk, are busy, do not answer, are a voicemail, hang up, are silent, interrupt,\n"
+        "press keys and decline; all others talk. Somebody calls the account's number with\n"
+        f"  curl -X POST {example}/lab/call-in -d '{{}}'\n"
+        f"and {example}/lab/calls says how calls went. More in docs/lab.md."
+    )
+
+
+async def _until_stopped() -> None:
+    over, loop = asyncio.Event(), asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, over.set)
+    await over.wait()
+
 
 async def _vendors(host: str, first_port: int, script: tuple[str, ...], *, has_tones: bool) -> None:
     program = SpeechProgram()
@@ -46,10 +102,7 @@ async def _vendors(host: str, first_port: int, script: tuple[str, ...], *, has_t
         say = None if has_tones else _offline_voice(program)
         async with every_server(host=host, first_port=first_port, script=script, say=say) as servers:
             _explain(servers)
-            over, loop = asyncio.Event(), asyncio.get_running_loop()
-            for number in (signal.SIGINT, signal.SIGTERM):
-                loop.add_signal_handler(number, over.set)
-            await over.wait()
+            await _until_stopped()
     finally:
         await program.close()
 

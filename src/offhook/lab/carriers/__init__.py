@@ -47,25 +47,33 @@ What goes wrong (``carrier.chaos``):
     used from the test itself too; a phone whose call is over raises ``phones.HungUp``.
 """
 
+from offhook.lab.carriers.cloudonix import CloudonixEmulator
 from offhook.lab.carriers.core import phones
 from offhook.lab.carriers.core.callbacks import Callback, Tunnel
 from offhook.lab.carriers.core.calls import Call
 from offhook.lab.carriers.core.chaos import Chaos, PostFault, RestFault, SocketFault
 from offhook.lab.carriers.core.emulator import Emulator, Number
+from offhook.lab.carriers.plivo import PlivoEmulator
 from offhook.lab.carriers.telnyx import TelnyxEmulator
 from offhook.lab.carriers.twilio import TwilioEmulator
+from offhook.lab.carriers.vobiz import VobizEmulator
+from offhook.lab.carriers.vonage import VonageEmulator
 
 __all__ = [
     "Call",
     "Callback",
     "Chaos",
+    "CloudonixEmulator",
     "Emulator",
     "Number",
+    "PlivoEmulator",
     "PostFault",
     "RestFault",
     "SocketFault",
     "TelnyxEmulator",
     "Tunnel",
     "TwilioEmulator",
+    "VobizEmulator",
+    "VonageEmulator",
     "phones",
 ]

@@ -83,6 +83,10 @@ class Emulator(RestServer):
         """Somebody calls one of our numbers: ask our address, and follow."""
 
     @abstractmethod
+    def point_at(self, url: str, /) -> None:
+        """Calls to our numbers are answered at this address of ours."""
+
+    @abstractmethod
     def reports(self, call: Call, status: Status) -> None:
         """Tell us of a call's progress, if anybody asked for it."""
 

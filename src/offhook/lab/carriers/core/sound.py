@@ -65,11 +65,14 @@ class Room:
         self.sid = sid
         self.seats: list[Seat] = []
         self.has_started = False
+        # in the order of joining, for carriers that number members
+        self.numbers: dict[str, int] = {}
         self.is_over = False
 
     def join(self, label: str, *, starts: bool = True, ends: bool = False) -> Seat:
         """A place; ``ends``: when this one leaves, the room is over for all."""
         seat = Seat(self, label, starts, ends)
+        self.numbers[label] = len(self.numbers) + 1
         self.seats.append(seat)
         self.has_started = self.has_started or (len(self.seats) > 1 and any(one.starts for one in self.seats))
         return seat

@@ -23,7 +23,7 @@ class TwilioLikeStream(Stream):
         fault: SocketFault | None = None,
     ) -> None:
         super().__init__(stream_id, url, tunnels=tunnels, fault=fault)
-        self._start = start_body
+        self.start_body = start_body
         self._sequence = 0
         self._chunk = 0
 
@@ -33,7 +33,7 @@ class TwilioLikeStream(Stream):
 
     def greet(self) -> None:
         self.tell({"event": "connected", "protocol": "Call", "version": "1.0.0"})
-        self._say("start", start={"streamSid": self.id, **self._start})
+        self._say("start", start={"streamSid": self.id, **self.start_body})
         self.state = "started"
 
     def send_audio(self, mulaw: bytes) -> None:
@@ -53,7 +53,7 @@ class TwilioLikeStream(Stream):
         self._say("dtmf", dtmf={"track": "inbound_track", "digit": digit})
 
     def stop_body(self) -> Mapping[str, Any]:
-        return {name: self._start[name] for name in ("accountSid", "callSid")}
+        return {name: self.start_body[name] for name in ("accountSid", "callSid")}
 
     def send_stop(self) -> None:
         self._say("stop", stop=self.stop_body())

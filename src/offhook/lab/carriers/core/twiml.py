@@ -3,12 +3,13 @@
 import asyncio
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 from xml.etree.ElementTree import Element
 
 from offhook.lab.carriers.core.calls import Call
 from offhook.lab.carriers.core.documents import Documents, Goto, Source, is_yes, number_of
 from offhook.lab.carriers.core.emulator import Emulator
+from offhook.lab.carriers.core.legs import ring_and_bridge
 from offhook.lab.carriers.core.sound import Room, Seat
 from offhook.lab.carriers.core.stream import Stream
 
@@ -151,28 +152,3 @@ class Twiml(Documents):
             if room.is_over:
                 self.tell_conference(room, seat, attributes, "conference-end")
         self.call.connect(None)
-
-
-async def ring_and_bridge(owner: Emulator, call: Call, child: Call, timeout_s: float) -> None:
-    """Ring another phone for this one, and connect the two until one of them is gone; the other leg ends with it."""
-
-    async def picked_up() -> None:
-        """The leg that rings waits for the one that called it."""
-
-    try:
-        owner.place(child, timeout_s, picked_up)
-        await either(child.answered, child.ended)
-        if child.answered.is_set() and not child.is_over:
-            await owner.bridge(call, child)
-    finally:
-        child.end("normal" if child.answered.is_set() else "canceled", "caller")
-
-
-async def either(*events: asyncio.Event) -> None:
-    """Wait for the first of them."""
-    waits: list[asyncio.Task[Any]] = [asyncio.create_task(event.wait()) for event in events]
-    try:
-        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for wait in waits:
-            wait.cancel()

@@ -70,7 +70,7 @@ class TelnyxEmulator(Emulator):
         """As the portal shows it: base64 of 32 bytes."""
         return base64.b64encode(self.key.public_key().public_bytes(KeyEncoding.Raw, PublicFormat.Raw)).decode()
 
-    def point_at(self, url: str) -> None:
+    def point_at(self, url: str, /) -> None:
         """Where the first application's events go."""
         self.applications[self.connection_id]["webhook_event_url"] = url
 

@@ -62,6 +62,11 @@ class TwilioEmulator(Emulator):
     def credentials(self) -> dict[str, str]:
         return {"account_sid": self.account_sid, "auth_token": self.auth_token}
 
+    def point_at(self, url: str, /) -> None:
+        """Numbers that are owned now ask here."""
+        for number in self.numbers.values():
+            number.settings["VoiceUrl"] = url
+
     def new_id(self, kind: Literal["call", "stream", "number", "room", "other"]) -> str:
         return f"{_PREFIX[kind]}{secrets.token_hex(16)}"
 

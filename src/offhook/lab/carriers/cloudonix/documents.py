@@ -1,0 +1,100 @@
+"""What Cloudonix does with our CXML, which is TwiML with requests and a stream of its own."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from offhook.lab.carriers.core.callbacks import Callback, form_callback, json_callback
+from offhook.lab.carriers.core.calls import Call
+from offhook.lab.carriers.core.documents import Source
+from offhook.lab.carriers.core.sound import Room, Seat
+from offhook.lab.carriers.core.stream import Stream
+from offhook.lab.carriers.core.twilio_media import TwilioLikeStream
+from offhook.lab.carriers.core.twiml import Twiml
+
+if TYPE_CHECKING:
+    from offhook.lab.carriers.cloudonix.server import CloudonixEmulator
+
+
+class CloudonixStream(TwilioLikeStream):
+    """Twilio's shapes; ``stop`` names the session. ?? whether marks come back was never seen: ``knows_marks`` of the
+    emulator says which it is."""
+
+    knows_marks = True
+
+    def send_mark(self, name: str) -> None:
+        if self.knows_marks:
+            super().send_mark(name)
+
+    def stop_body(self) -> Mapping[str, Any]:
+        return {name: self.start_body[name] for name in ("callSid", "session")}
+
+
+class CloudonixDocuments(Twiml):
+    """Requests are JSON when they are posted and a query when they are not; GET is the default."""
+
+    default_method = "GET"
+
+    def __init__(self, owner: "CloudonixEmulator", call: Call) -> None:
+        super().__init__(owner, call)
+        self.cloudonix = owner
+
+    def request(self, source: Source, extra: Mapping[str, str]) -> Callback:
+        body = self.cloudonix.voice_fields(self.call)
+        if source.method.upper() == "POST":
+            return json_callback("answer", source.url, {**body, **extra}, call_id=self.call.id)
+        query = [(name, str(value)) for name, value in {**body, **extra}.items() if not isinstance(value, dict)]
+        return form_callback("answer", source.url, query, method="GET", call_id=self.call.id)
+
+    def new_stream(self, url: str, attributes: Mapping[str, str], parameters: Mapping[str, str]) -> Stream:
+        start = {
+            "accountSid": self.cloudonix.domain,
+            "callSid": self.call.extra["call_sid"],
+            "session": self.call.id,
+            "tracks": ["inbound"],
+            "from": self.call.from_number,
+            "to": self.call.to_number,
+            "context": self.cloudonix.direction(self.call),
+            "customParameters": dict(parameters),
+            "mediaFormat": {"encoding": "audio/x-mulaw", "sampleRate": 8000, "channels": 1},
+        }
+        stream = CloudonixStream(
+            self.owner.new_id("stream"),
+            url,
+            start,
+            tunnels=self.owner.post.tunnels,
+            fault=self.owner.chaos.for_socket(),
+        )
+        stream.knows_marks = self.cloudonix.knows_marks
+        return stream
+
+    def _post(self, kind: str, attributes: Mapping[str, str], body: Mapping[str, Any]) -> None:
+        said = {
+            "Session": self.call.id,
+            "Domain": self.cloudonix.domain,
+            "CallSid": self.call.extra["call_sid"],
+            **body,
+        }
+        url = self.full(attributes.get("statusCallback", ""))
+        self.owner.post.post(json_callback(kind, url, said, call_id=self.call.id))
+
+    def tell_stream(self, stream: Stream, attributes: Mapping[str, str], event: str) -> None:
+        self._post(f"stream:{event}", attributes, {"StreamSid": stream.id, "StreamEvent": event})
+
+    def configure_child(self, child: Call, attributes: Mapping[str, str]) -> None:
+        child.extra["callback"] = self.full(attributes.get("statusCallback", ""))
+
+    def dialled(self, child: Call | None) -> Mapping[str, str]:
+        if child is None:
+            return {"DialCallStatus": "answered"}
+        status = "completed" if child.answered.is_set() else self.cloudonix.status_of(child)
+        return {
+            "DialCallStatus": status,
+            "DialCallSid": child.extra["call_sid"],
+            "DialCallDuration": str(child.duration_s),
+        }
+
+    def tell_conference(self, room: Room, seat: Seat, attributes: Mapping[str, str], event: str) -> None:
+        wanted = attributes.get("statusCallbackEvent", "").split()
+        if event in wanted or event.partition("-")[2] in wanted:
+            body = {"StatusCallbackEvent": event, "ConferenceSid": room.sid, "FriendlyName": room.name}
+            self._post(f"conference:{event}", attributes, body)

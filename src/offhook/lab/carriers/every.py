@@ -1,0 +1,48 @@
+"""All carriers' emulators at once, each on its own port."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Final
+
+from offhook.lab.carriers.cloudonix import CloudonixEmulator
+from offhook.lab.carriers.core.desk import add_desk
+from offhook.lab.carriers.core.emulator import Emulator
+from offhook.lab.carriers.core.phones import Voice, hum
+from offhook.lab.carriers.plivo import PlivoEmulator
+from offhook.lab.carriers.telnyx import TelnyxEmulator
+from offhook.lab.carriers.twilio import TwilioEmulator
+from offhook.lab.carriers.vobiz import VobizEmulator
+from offhook.lab.carriers.vonage import VonageEmulator
+
+CARRIERS: Final[dict[str, type[Emulator]]] = {
+    kind.name: kind
+    for kind in (TwilioEmulator, TelnyxEmulator, VonageEmulator, PlivoEmulator, VobizEmulator, CloudonixEmulator)
+}
+NUMBER: Final = "+14155550100"
+
+
+@asynccontextmanager
+async def every_carrier(
+    names: Sequence[str] = tuple(CARRIERS),
+    *,
+    host: str = "127.0.0.1",
+    first_port: int = 0,
+    answer_url: str = "",
+    voice: Voice = hum,
+) -> AsyncIterator[list[Emulator]]:
+    """The named carriers, each with one number and the lab's own addresses, until the block ends.
+
+    ``first_port`` 0 takes free ports; ``answer_url`` is where calls to the number are answered.
+    """
+    async with AsyncExitStack() as stack:
+        carriers: list[Emulator] = []
+        for at, name in enumerate(names):
+            carrier = CARRIERS[name](voice=voice)
+            add_desk(carrier)
+            carrier.own(NUMBER)
+            if answer_url:
+                carrier.point_at(answer_url)
+            carriers.append(
+                await stack.enter_async_context(carrier.running(host, first_port + at if first_port else 0))
+            )
+        yield carriers

@@ -1,0 +1,230 @@
+"""Vobiz's REST API: what differs from Plivo's, its numbers, and its three ways to prove a callback."""
+
+import base64
+import hashlib
+import hmac
+import secrets
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from offhook.kit.clock import Clock
+from offhook.lab.carriers.core.callbacks import Callback
+from offhook.lab.carriers.core.calls import Call
+from offhook.lab.carriers.core.emulator import Number
+from offhook.lab.carriers.core.phones import Voice, hum
+from offhook.lab.carriers.core.plivo_like import PlivoLikeEmulator
+from offhook.lab.carriers.core.plivo_media import PlivoLikeStream
+from offhook.lab.carriers.core.plivo_xml import PlivoDocuments, asked_audio
+from offhook.lab.carriers.core.rest import Reply, Request
+from offhook.lab.carriers.core.shop import offers
+from offhook.lab.carriers.core.words import plus
+
+
+class VobizStream(PlivoLikeStream):
+    """Linear PCM is big-endian towards us and little-endian from us; ?? no page lists digits, so there are none."""
+
+    needs_stream_id = True
+    plays_names_stream = False
+    sends_digits = False
+    is_big_endian_to_us = True
+
+    def obey_other(self, event: Any) -> bool:
+        if event != "stop":
+            return False
+        # terminal: what was queued is never played
+        self.playout.clear()
+        self.was_stopped = True
+        self.leave()
+        return True
+
+
+class VobizXml(PlivoDocuments):
+    """Vobiz's rules for a <Stream>."""
+
+    def refuses_stream(self, attributes: Mapping[str, str]) -> str | None:
+        if attributes.get("bidirectional") == "true" and attributes.get("audioTrack", "inbound") != "inbound":
+            return "a bidirectional Stream of both tracks hangs up"
+        return None
+
+    def new_stream(self, url: str, attributes: Mapping[str, str]) -> PlivoLikeStream:
+        return VobizStream(
+            self.owner.new_id("stream"),
+            url,
+            asked_audio(attributes),
+            # an internal number, and not the account's id
+            {"callId": self.call.id, "accountId": "500042", "tracks": ["inbound"]},
+            extra_headers=attributes.get("extraHeaders", ""),
+            tunnels=self.owner.post.tunnels,
+            fault=self.owner.chaos.for_socket(),
+        )
+
+
+def v2(token: str, url: str, nonce: str) -> str:
+    return _hmac(token, _base(url) + nonce)
+
+
+def v3(token: str, url: str, nonce: str) -> str:
+    return _hmac(token, f"{_base(url)}.{nonce}")
+
+
+def over_body(token: str, timestamp: str, body: bytes) -> str:
+    """The pair ``x-vobiz-signature``/``x-vobiz-timestamp`` of hang-up and ring callbacks: hex, over time and body."""
+    return hmac.new(token.encode(), timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
+
+
+def _base(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}{parts.path}"
+
+
+def _hmac(token: str, text: str) -> str:
+    return base64.b64encode(hmac.new(token.encode(), text.encode(), hashlib.sha256).digest()).decode()
+
+
+class VobizEmulator(PlivoLikeEmulator):
+    """``proofs``: with which schemes callbacks are signed: ``"nonce"`` (V2 and V3 headers), ``"body"`` (the pair with a
+    time, on hang-up and ring callbacks). Calls above 2 a second or 10 at once are refused with 429."""
+
+    name = "vobiz"
+    base = "/api/v1/Account"
+    takes_plus = True
+    tells_every_stop = False
+    fired = "Call fired"
+
+    def __init__(self, *, clock: Clock | None = None, voice: Voice = hum) -> None:
+        super().__init__(clock=clock, voice=voice)
+        self.limits.calls_per_second = 2.0
+        self.limits.concurrent_calls = 10
+        self.proofs = {"nonce", "body"}
+        self.post.user_agent = "Vobiz"
+        self.set_up(f"MA_{secrets.token_hex(4).upper()}", secrets.token_hex(20))
+        base = f"{self.base}/{{account}}"
+        self.route("GET", f"{base}/", self._account)
+        self.route("GET", f"{base}/concurrency", self._concurrency)
+        self.route("GET", f"{base}/cdr/{{id}}", self._cdr)
+        self.route("GET", f"{base}/inventory/numbers", self._search)
+        self.route("POST", f"{base}/numbers/purchase-from-inventory", self._buy)
+        self.route("GET", f"{base}/numbers", self._owned)
+        self.route("POST", f"{base}/numbers/{{number}}/application", self._attach)
+        self.route("DELETE", f"{base}/numbers/{{number}}/application", self._detach)
+        self.route("DELETE", f"{base}/numbers/{{number}}", self._release)
+
+    def guard(self, request: Request) -> Reply | None:
+        sent = (request.headers.get("x-auth-id"), request.headers.get("x-auth-token"))
+        if sent != (self.auth_id, self.auth_token):
+            return self.failure(401, "Unauthorized")
+        if not self.has_room_for_request():
+            return self.rate_limited()
+        account = request.path.removeprefix(f"{self.base}/").partition("/")[0]
+        return self.missing(request) if account != self.auth_id else None
+
+    def failure(self, status: int, text: str) -> Reply:
+        return Reply(status, {"error": text})
+
+    async def may_call(self) -> Reply | None:
+        if self.limits.concurrent_calls is not None and len(self.live_calls) >= self.limits.concurrent_calls:
+            return self.failure(429, "concurrent call limit reached")
+        return None if self.has_room_for_call() else self.failure(429, "calls per second limit reached")
+
+    def documents(self, call: Call) -> PlivoDocuments:
+        return VobizXml(self, call)
+
+    def sign(self, callback: Callback) -> Mapping[str, str]:
+        """The nonce schemes cover the address only: body and query can be anything."""
+        if callback.forgery == "unsigned":
+            return {}
+        token = secrets.token_hex(20) if callback.forgery == "forged" else self.auth_token
+        headers = {}
+        if "nonce" in self.proofs:
+            nonce = str(secrets.randbelow(10**20))
+            three, two = v3(token, callback.url, nonce), v2(token, callback.url, nonce)
+            headers = {
+                "X-Vobiz-Signature-V3": three,
+                "X-Vobiz-Signature-MA-V3": three,
+                "X-Vobiz-Signature-V3-Nonce": nonce,
+                "X-Vobiz-Signature-V2": two,
+                "X-Vobiz-Signature-MA-V2": two,
+                "X-Vobiz-Signature-V2-Nonce": nonce,
+            }
+        if "body" in self.proofs and callback.kind in ("ring", "hangup"):
+            at = str(int(self.now().timestamp()))
+            headers |= {"x-vobiz-timestamp": at, "x-vobiz-signature": over_body(token, at, callback.body)}
+        return headers
+
+    # account and numbers
+
+    async def _account(self, request: Request) -> Reply:
+        return Reply(200, {"auth_id": self.auth_id, "name": "Lab", "is_active": True})
+
+    async def _concurrency(self, request: Request) -> Reply:
+        most, busy = self.limits.concurrent_calls or 10, len(self.live_calls)
+        return Reply(200, {"concurrent_calls": busy, "max_concurrent": most, "utilization_pct": 100 * busy / most})
+
+    async def _cdr(self, request: Request) -> Reply:
+        call = self.call(request.parts["id"])
+        if call is None or not call.is_over:
+            return self.missing(request)
+        fields = dict(self.fields(call))
+        minutes = -(-call.duration_s // 60)
+        cost = {
+            "duration": call.duration_s,
+            "billsec": call.duration_s,
+            "cost": round(0.5 * minutes, 4),
+            "currency": "INR",
+        }
+        return Reply(200, {"uuid": call.id, "from": fields["From"], "to": fields["To"], **cost})
+
+    async def _fetch(self, request: Request) -> Reply:
+        """A live call is asked for with ``status=live|queued``, a finished one without."""
+        call = self.call(request.parts["id"])
+        wants_live = (request.query.get("status") or [""])[0] in ("live", "queued")
+        if call is None or call.is_over == wants_live:
+            return self.missing(request)
+        return await super()._fetch(request)
+
+    async def _search(self, request: Request) -> Reply:
+        country = (request.query.get("country") or ["IN"])[0].upper()
+        search = (request.query.get("search") or [""])[0]
+        found = offers(country, area=search if search.isdigit() else "", owned=self.numbers) or []
+        items = [
+            {"e164": one.e164, "country": country, "monthly_fee": 500, "setup_fee": 0, "currency": "INR"}
+            for one in found
+        ]
+        return Reply(200, {"items": items, "total": len(items), "page": 1, "per_page": 25})
+
+    async def _buy(self, request: Request) -> Reply:
+        wanted = str(request.json.get("e164") or "")
+        if wanted in self.numbers or not wanted.startswith("+") or wanted.endswith("0000"):
+            return self.failure(404, "number is not in the inventory")
+        return Reply(200, self._rendered(self.own(wanted)))
+
+    def _rendered(self, number: Number) -> dict[str, Any]:
+        application = number.settings.get("app_id")
+        return {"id": number.id, "e164": number.e164, "status": "active", "application_id": application}
+
+    async def _owned(self, request: Request) -> Reply:
+        search = (request.query.get("search") or [""])[0].strip()
+        items = [self._rendered(number) for number in self.numbers.values() if search in number.e164]
+        return Reply(200, {"items": items, "total": len(items), "page": 1, "per_page": 25})
+
+    async def _attach(self, request: Request) -> Reply:
+        number = self.numbers.get(plus(request.parts["number"]))
+        application = str(request.json.get("application_id") or "")
+        if number is None or application not in self.applications:
+            return self.missing(request)
+        number.settings["app_id"] = application
+        return Reply(200, self._rendered(number))
+
+    async def _detach(self, request: Request) -> Reply:
+        number = self.numbers.get(plus(request.parts["number"]))
+        if number is None:
+            return self.missing(request)
+        number.settings["app_id"] = ""
+        return Reply(200, self._rendered(number))
+
+    async def _release(self, request: Request) -> Reply:
+        number = self.numbers.pop(plus(request.parts["number"]), None)
+        if number is None:
+            return self.missing(request)
+        return Reply(200, {**self._rendered(number), "status": "pending_release"})
