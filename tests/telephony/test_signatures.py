@@ -5,18 +5,26 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
+from urllib.parse import urlencode
 
+import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from nacl.signing import SigningKey, VerifyKey
+from plivo.utils import validate_v3_signature
 from twilio.request_validator import RequestValidator
+from vonage_jwt.verify_jwt import verify_signature
 
 from offhook.telephony.ports import Proof, Verifier, Webhook
+from offhook.telephony.providers.cloudonix.signature import CloudonixVerifier
+from offhook.telephony.providers.plivo.signature import PlivoVerifier, signed_text
 from offhook.telephony.providers.telnyx.signature import TelnyxVerifier, is_signed
 from offhook.telephony.providers.twilio.signature import TwilioVerifier, signed_fields, url_variants
-from offhook.telephony.signatures import hmac_base64, sha256_hex
-from tests.telephony.carriers import account, form, got, posted
+from offhook.telephony.providers.vobiz.signature import VobizVerifier, base_url
+from offhook.telephony.providers.vonage.signature import VonageVerifier, signed_claims
+from offhook.telephony.signatures import hmac_base64, hmac_hex, sha256_hex
+from tests.telephony.carrier_kit import account, form, got, posted
 
 CASES: dict[str, list[dict[str, Any]]] = {
     name: carrier["vectors"]
@@ -193,3 +201,255 @@ class TestTelnyx:
         VerifyKey(base64.b64decode(self.public_key)).verify(
             b"1700000000|" + body, base64.b64decode(self.sign(body).headers["telnyx-signature-ed25519"])
         )
+
+
+class TestPlivo:
+    verifier = PlivoVerifier()
+    url = "https://voice.example.org/hangup?token=s3cret&run=7"
+
+    def signed(self, case: Case) -> Webhook:
+        headers = {"x_plivo_signature_v3": case["signature"], "x_plivo_signature_v3_nonce": case["nonce"]}
+        query = urlencode(flat(case["params"]))
+        url = f"{case['url']}{'&' if '?' in case['url'] else '?'}{query}"
+        return got(url, **headers)
+
+    @pytest.mark.parametrize("case", cases("plivo", scheme="v3"))
+    def test_published_case(self, case: Case) -> None:
+        covered = signed_text(case["method"], case["url"], flat(case["params"]), case["nonce"])
+
+        assert covered == case["string_to_sign"]
+        assert hmac_base64(case["auth_token"], covered) == case["signature"]
+        assert accepts(self.verifier, self.signed(case), auth_token=case["auth_token"]) is case["valid"]
+
+    @pytest.mark.parametrize("case", cases("plivo", scheme="v2"))
+    def test_version_2_is_computed_and_never_taken(self, case: Case) -> None:
+        """It covers neither query nor body; the formula is Vobiz's too."""
+        is_right = hmac_base64(case["auth_token"], base_url(case["url"]) + case["nonce"]) == case["signature"]
+        headers = {"x_plivo_signature_v2": case["signature"], "x_plivo_signature_v2_nonce": case["nonce"]}
+
+        assert is_right is case["valid"]
+        assert not accepts(self.verifier, got(case["url"], **headers), auth_token=case["auth_token"])
+
+    def sign(self, url: str, pairs: list[tuple[str, str]], method: str = "POST", header: str = "v3") -> Webhook:
+        signature = hmac_base64("token", signed_text(method, url, pairs if method == "POST" else [], "n1"))
+        headers = {f"x_plivo_signature_{header}": f"AAAA, {signature}", "x_plivo_signature_v3_nonce": "n1"}
+        return form(url, pairs, **headers) if method == "POST" else got(url, **headers)
+
+    @pytest.mark.parametrize("header", ["v3", "ma_v3"])
+    def test_one_of_several_signatures_of_either_account(self, header: str) -> None:
+        webhook = self.sign(self.url, [("CallUUID", "1")], header=header)
+
+        assert self.verifier.verify(account("plivo", auth_token="token"), webhook, NOW) == Proof("n1")
+
+    def test_any_change_is_refused(self) -> None:
+        right = self.sign(self.url, [("CallUUID", "1"), ("CallStatus", "ringing")])
+        wrong = [
+            replace(right, body=right.body.replace(b"ringing", b"completed")),
+            replace(right, body=right.body + b"&Duration=1"),
+            replace(right, url=right.url.replace("run=7", "run=8")),
+            replace(right, url=right.url.replace("/hangup", "/ring")),
+            replace(right, headers={**right.headers, "x-plivo-signature-v3-nonce": "n2"}),
+            replace(right, headers={**right.headers, "x-plivo-signature-v3-nonce": ""}),
+            replace(right, headers={**right.headers, "x-plivo-signature-v3": ""}),
+            replace(right, headers={**right.headers, "content-type": "application/json"}, body=b"{}"),
+            replace(right, method="GET"),
+        ]
+
+        assert accepts(self.verifier, right, auth_token="token")
+        assert [accepts(self.verifier, webhook, auth_token="token") for webhook in wrong] == [False] * len(wrong)
+        assert not accepts(self.verifier, right, auth_token="another account's")
+
+    @pytest.mark.parametrize("url", ["https://a.example/x", "https://a.example:8443/x/?b=2&a=1&a=0&c="])
+    @pytest.mark.parametrize("pairs", [[], [("To", "+1"), ("From", "a b"), ("To", "+0"), ("Empty", ""), ("Z", "~")]])
+    @pytest.mark.parametrize("method", ["GET", "POST"])
+    def test_plivos_own_library_agrees(self, method: str, url: str, pairs: list[tuple[str, str]]) -> None:
+        if method == "GET" and pairs:
+            url = f"{url}{'&' if '?' in url else '?'}{urlencode(pairs)}"
+        webhook = self.sign(url, pairs, method)
+        signature = webhook.headers["x-plivo-signature-v3"].removeprefix("AAAA, ")
+        params = {name: values if len(values) > 1 else values[0] for name, values in Repeating(pairs).items()}
+
+        assert accepts(self.verifier, webhook, auth_token="token")
+        assert validate_v3_signature(method, url, "n1", "token", signature, params if method == "POST" else {})
+
+
+class TestVobiz:
+    verifier = VobizVerifier()
+
+    @pytest.mark.parametrize("case", cases("vobiz"))
+    def test_published_case(self, case: Case) -> None:
+        """Vobiz publishes formulas and no values: version 2 is Plivo's, whose cases these are; the one of version 3
+        (without a ``check``) was derived from the formula."""
+        scheme = case["scheme"]
+        headers = {f"x_vobiz_signature_{scheme}": case["signature"], f"x_vobiz_signature_{scheme}_nonce": case["nonce"]}
+
+        accepted = accepts(self.verifier, posted(case["url"], {"any": 1}, **headers), auth_token=case["auth_token"])
+
+        assert accepted is case["valid"]
+
+    def dated(self, body: bytes, timestamp: str = "1700000000") -> Webhook:
+        signature = hmac_hex("token", f"{timestamp}.".encode() + body)
+        return posted("https://a.example/h?x=1", body, x_vobiz_signature=signature, x_vobiz_timestamp=timestamp)
+
+    @pytest.mark.parametrize(("now", "is_fresh"), [(300, True), (-300, True), (301, False), (-301, False)])
+    def test_the_pair_with_a_time(self, now: int, is_fresh: bool) -> None:
+        assert accepts(self.verifier, self.dated(b"{}"), NOW + now, auth_token="token") is is_fresh
+
+    def test_where_it_is_sent_it_decides(self) -> None:
+        """Version 3 beside it would take any body."""
+        url, nonce = "https://a.example/h", "n1"
+        version3 = {
+            "x-vobiz-signature-v3": hmac_base64("token", f"{url}.{nonce}"),
+            "x-vobiz-signature-v3-nonce": nonce,
+        }
+        right = self.dated(b'{"CallStatus":"ringing"}')
+        both = replace(right, url=url, headers={**right.headers, **version3})
+
+        assert accepts(self.verifier, both, auth_token="token")
+        assert not accepts(self.verifier, replace(both, body=b'{"CallStatus":"completed"}'), auth_token="token")
+        for change in ({"x-vobiz-timestamp": "1700000001"}, {"x-vobiz-timestamp": ""}, {"x-vobiz-signature": ""}):
+            assert not accepts(self.verifier, replace(both, headers={**both.headers, **change}), auth_token="token")
+        assert not accepts(self.verifier, both, auth_token="another account's")
+
+    @pytest.mark.parametrize("header", ["v3", "ma-v3", "v2", "ma-v2"])
+    def test_versions_3_and_2_cover_the_path_and_a_nonce(self, header: str) -> None:
+        url, nonce = "https://a.example/h?x=1", "n1"
+        dot = "." if header.endswith("v3") else ""
+        headers = {
+            f"x-vobiz-signature-{header}": hmac_base64("token", f"https://a.example/h{dot}{nonce}"),
+            f"x-vobiz-signature-{header[-2:]}-nonce": nonce,
+        }
+        right = replace(posted(url, {}), headers=headers)
+
+        assert self.verifier.verify(account("vobiz", auth_token="token"), right, NOW) == Proof("n1")
+        wrong = [
+            replace(right, url="https://a.example/h2?x=1"),
+            replace(right, headers={**headers, f"x-vobiz-signature-{header[-2:]}-nonce": "n2"}),
+            replace(right, headers={**headers, f"x-vobiz-signature-{header}": "AAAA"}),
+            replace(right, headers={}),
+        ]
+        assert [accepts(self.verifier, webhook, auth_token="token") for webhook in wrong] == [False] * 4
+        assert not accepts(self.verifier, right)
+
+    def test_the_nonce_of_a_run_without_its_secret_is_not_enough(self) -> None:
+        """A pair that was seen once would do for any body: an address of a run must carry the run's secret."""
+        url = "https://a.example/vobiz/hangup-callback/7"
+        headers = {"x_vobiz_signature_v3": hmac_base64("token", f"{url}.n1"), "x_vobiz_signature_v3_nonce": "n1"}
+        webhook = posted(f"{url}?token=x", {}, **headers)
+
+        assert not accepts(self.verifier, webhook, auth_token="token")
+        assert accepts(self.verifier, replace(webhook, has_secret=True), auth_token="token")
+
+
+class TestVonage:
+    verifier = VonageVerifier()
+    config: ClassVar = {"api_key": "a1b2c3d", "application_id": "app1", "signature_secret": "s" * 32}
+    body = b'{"status":"answered","uuid":"u1"}'
+
+    @pytest.mark.parametrize("case", cases("vonage", scheme="jwt-hs256"))
+    def test_published_case(self, case: Case) -> None:
+        """``not_a_jwt`` has no ``check``: the library raises where we find nothing signed."""
+        claims = signed_claims(case["token"], case["signature_secret"])
+
+        assert (claims is not None) is case["valid"]
+        assert claims == case.get("claims")
+        assert signed_claims(case["token"], "another account's secret, long as well") is None
+
+    def test_published_hash_of_a_body(self) -> None:
+        [case] = [case for case in CASES["vonage"] if case["scheme"] == "payload_hash"]
+
+        assert sha256_hex(case["body"].encode()) == case["payload_hash"]
+
+    def token(self, secret: str = "s" * 32, algorithm: str = "HS256", **claims: Any) -> str:
+        known = {
+            "iss": "Vonage",
+            "iat": int(NOW),
+            "jti": "j1",
+            "api_key": "a1b2c3d",
+            "application_id": "app1",
+            "payload_hash": sha256_hex(self.body),
+        }
+        wanted = {name: value for name, value in {**known, **claims}.items() if value is not None}
+        return jwt.encode(wanted, secret or None, algorithm)
+
+    def sent(self, token: str, body: bytes | None = None) -> Webhook:
+        return posted(
+            "https://a.example/events/7", self.body if body is None else body, authorization=f"Bearer {token}"
+        )
+
+    def test_what_vonage_sends(self) -> None:
+        webhook = self.sent(self.token())
+
+        assert self.verifier.verify(account("vonage", **self.config), webhook, NOW) == Proof("j1")
+        assert accepts(self.verifier, self.sent(self.token(application_id=None)), **self.config)
+        assert verify_signature(self.token(), "s" * 32)
+        assert not verify_signature(self.token(), "t" * 32)
+
+    @pytest.mark.parametrize(
+        "claims",
+        [
+            {"iss": "Somebody"},
+            {"iss": None},
+            {"api_key": "another"},
+            {"api_key": None},
+            {"application_id": "another"},
+            {"payload_hash": sha256_hex(b"{}")},
+            {"payload_hash": None},
+            {"iat": int(NOW) - 301},
+            {"iat": int(NOW) + 301},
+            {"iat": None},
+            {"iat": "now"},
+            {"exp": int(NOW) - 301},
+            {"secret": "t" * 32},
+            {"algorithm": "HS512", "secret": "s" * 64},
+            {"algorithm": "none", "secret": ""},
+        ],
+    )
+    def test_what_it_does_not_send(self, claims: dict[str, Any]) -> None:
+        assert not accepts(self.verifier, self.sent(self.token(**claims)), **self.config)
+
+    def test_an_altered_body_or_none_of_it(self) -> None:
+        assert not accepts(self.verifier, self.sent(self.token(), self.body + b" "), **self.config)
+        assert not accepts(self.verifier, self.sent(self.token(), b""), **self.config)
+        assert not accepts(self.verifier, self.sent("not.a.jwt"), **self.config)
+        assert not accepts(self.verifier, posted("https://a.example/e", self.body), **self.config)
+        without = {name: value for name, value in self.config.items() if name != "signature_secret"}
+        assert not accepts(self.verifier, self.sent(self.token()), **without)
+
+    def test_a_get_is_hashed_as_json_of_its_query(self) -> None:
+        url = "https://a.example/answer?to=44&from=1%2B1&uuid=u1"
+        right = self.token(payload_hash=sha256_hex(b'{"to":"44","from":"1+1","uuid":"u1"}'))
+
+        assert accepts(self.verifier, got(url, authorization=f"Bearer {right}"), **self.config)
+        assert not accepts(self.verifier, got(f"{url}&x=1", authorization=f"Bearer {right}"), **self.config)
+        assert not accepts(self.verifier, got(url, authorization=f"Bearer {self.token()}"), **self.config)
+
+
+class TestCloudonix:
+    """There are no published cases: nothing is signed."""
+
+    verifier = CloudonixVerifier()
+
+    @pytest.mark.parametrize(
+        ("key", "has_secret", "is_accepted"),
+        [
+            ("right", False, True),
+            ("right", True, True),
+            ("wrong", False, False),
+            ("wrong", True, False),
+            ("", True, False),
+            (None, False, False),
+            (None, True, True),
+        ],
+    )
+    def test_the_key_or_the_secret_of_the_address(self, key: str | None, has_secret: bool, is_accepted: bool) -> None:
+        webhook = posted("https://a.example/cdr", {}, **({} if key is None else {"x_cx_apikey": key}))
+
+        accepted = accepts(self.verifier, replace(webhook, has_secret=has_secret), webhook_api_key="right")
+
+        assert CASES["cloudonix"] == []
+        assert accepted is is_accepted
+
+    def test_without_a_configured_key_none_is_right(self) -> None:
+        assert not accepts(self.verifier, posted("https://a.example/cdr", {}, x_cx_apikey=""), webhook_api_key="")
+        assert not accepts(self.verifier, posted("https://a.example/cdr", {}, x_cx_apikey="x"))

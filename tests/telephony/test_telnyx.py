@@ -29,7 +29,7 @@ from offhook.telephony.ports import (
 from offhook.telephony.providers import telnyx
 from offhook.telephony.providers.telnyx.wire import MAX_HELD, TelnyxWire
 from tests.fakes.web import Reply, Seen, json_reply
-from tests.telephony.carriers import LINKS, REQUEST, account, posted, rest
+from tests.telephony.carrier_kit import LINKS, REQUEST, account, posted, rest
 
 ACCOUNT = account("telnyx", api_key="KEY1", connection_id="77")
 EVENTS_URL = "https://voice.example.org/api/v1/telephony/carrier/events/7?token=s3cret"

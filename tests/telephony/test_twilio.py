@@ -18,7 +18,7 @@ from offhook.telephony.ports import (
 )
 from offhook.telephony.providers import twilio
 from tests.fakes.web import Reply, Seen, json_reply
-from tests.telephony.carriers import LINKS, REQUEST, account, form, rest
+from tests.telephony.carrier_kit import LINKS, REQUEST, account, form, rest
 
 ACCOUNT = account("twilio", account_sid="AC1", auth_token="12345")
 STATUS_URL = "https://voice.example.org/api/v1/telephony/carrier/status-callback/7?token=s3cret"

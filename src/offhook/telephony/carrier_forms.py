@@ -72,13 +72,17 @@ def any_fields(webhook: Webhook) -> dict[str, Any]:
 
 
 def e164(text: object) -> str | None:
-    """``+`` and digits of a number as carriers write it (with or without the plus, with separators); other addresses
-    (SIP) as they are; None for nothing and for withheld numbers."""
+    """``+`` and digits of a number as carriers write it (with or without the plus, with separators); national numbers
+    (with a leading zero) and other addresses (SIP) as they are; None for nothing and for withheld numbers."""
     if isinstance(text, int):
         text = str(text)
     if not isinstance(text, str) or text.strip().lower() in _WITHHELD:
         return None
     plain = _SEPARATORS.sub("", text)
+    if plain.startswith("00"):
+        plain = plain.removeprefix("00")
+    if plain.startswith("0"):
+        return plain
     return f"+{plain.removeprefix('+')}" if _DIGITS.fullmatch(plain) else text.strip()
 
 

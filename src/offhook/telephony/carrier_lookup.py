@@ -1,4 +1,4 @@
-"""Carriers' names for kinds of telephone lines in ours."""
+"""Carriers' names for kinds of telephone lines, and their prices, in ours."""
 
 from typing import Final
 
@@ -25,3 +25,11 @@ def line_type(said: object) -> LineType:
     if not isinstance(said, str):
         return "unknown"
     return _LINES.get("".join(char for char in said.lower() if char.isalpha()), "unknown")
+
+
+def cents(amount: object) -> int | None:
+    """A price in units of its currency, as a number or as text; None when it is none."""
+    try:
+        return round(float(str(amount)) * 100)
+    except (ValueError, OverflowError):
+        return None

@@ -27,5 +27,5 @@ def response(*verbs: str) -> str:
     return f'<?xml version="1.0" encoding="UTF-8"?>{element("Response", *verbs)}'
 
 
-def document(*verbs: str) -> Document:
-    return Document(CONTENT_TYPE, response(*verbs).encode())
+def document(*verbs: str, content_type: str = CONTENT_TYPE) -> Document:
+    return Document(content_type, response(*verbs).encode())

@@ -4,9 +4,16 @@ from typing import Final
 
 from offhook.telephony.carrier_http import CarrierHttp
 from offhook.telephony.ports import Carriers
-from offhook.telephony.providers import telnyx, twilio
+from offhook.telephony.providers import cloudonix, plivo, telnyx, twilio, vobiz, vonage
 
-_MAKERS: Final = (telnyx.carrier, twilio.carrier)
+_MAKERS: Final = (
+    cloudonix.carrier,
+    plivo.carrier,
+    telnyx.carrier,
+    twilio.carrier,
+    vobiz.carrier,
+    vonage.carrier,
+)
 
 
 def all_carriers(http: CarrierHttp) -> Carriers:

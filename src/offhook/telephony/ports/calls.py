@@ -153,12 +153,14 @@ class TransferOrder:
 
 @dataclass(frozen=True, slots=True)
 class TransferLeg:
-    """A transfer as it stands. ``conference_id`` is what :meth:`TransferLegs.seat` answered."""
+    """A transfer as it stands. ``conference_id`` is what :meth:`TransferLegs.seat` answered, ``answer_url`` that of the
+    order, for carriers whose callers are sent to a document."""
 
     transfer_id: str
     call_id: str
     destination_id: str
     conference_id: str | None = None
+    answer_url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +210,14 @@ class TransferLegs(Protocol):
 
 class BlindTransfer(Protocol):
     async def redirect(
-        self, account: CarrierAccount, call_id: str, to_number: str, from_number: str, timeout_s: float
+        self,
+        account: CarrierAccount,
+        call_id: str,
+        to_number: str,
+        from_number: str,
+        timeout_s: float,
+        forward_url: str = "",
     ) -> None:
-        """Send the caller to ``to_number`` and leave the call. Raises CarrierFailed."""
+        """Send the caller to ``to_number`` and leave the call; ``forward_url`` serves ``Answerer.forward`` of the same.
+        Raises CarrierFailed."""
         ...

@@ -100,3 +100,7 @@ class Answerer(Protocol):
     def room(self, transfer_id: str) -> Document | None:
         """The document for the destination's leg of a warm transfer; None where no document is fetched."""
         ...
+
+    def forward(self, to_number: str, from_number: str, timeout_s: float) -> Document | None:
+        """The document that sends a caller to another number; None where no document is fetched."""
+        ...

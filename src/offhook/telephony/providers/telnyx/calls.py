@@ -81,10 +81,19 @@ class TelnyxCalls:
     def room(self, transfer_id: str) -> Document | None:
         return None
 
+    def forward(self, to_number: str, from_number: str, timeout_s: float) -> Document | None:
+        return None
+
     # transfers
 
     async def redirect(
-        self, account: CarrierAccount, call_id: str, to_number: str, from_number: str, timeout_s: float
+        self,
+        account: CarrierAccount,
+        call_id: str,
+        to_number: str,
+        from_number: str,
+        timeout_s: float,
+        forward_url: str = "",
     ) -> None:
         body = {
             "to": to_number,

@@ -5,7 +5,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from offhook.telephony.carrier_http import CarrierHttp, optional, setting
-from offhook.telephony.carrier_lookup import line_type
+from offhook.telephony.carrier_lookup import cents, line_type
 from offhook.telephony.ports import AvailableNumber, CarrierAccount, CarrierFailed, LookedUp
 from offhook.telephony.providers.telnyx.api import TelnyxApi
 
@@ -112,16 +112,9 @@ def _available(entry: Mapping[str, Any], country: str) -> AvailableNumber:
         locality=by_type.get("location") or by_type.get("rate_center"),
         region=by_type.get("state"),
         capabilities=tuple(name for name in ("voice", "sms", "fax") if name in names) or ("voice",),
-        monthly_cost_cents=_cents(cost.get("monthly_cost")) if isinstance(cost, dict) else None,
+        monthly_cost_cents=cents(cost.get("monthly_cost")) if isinstance(cost, dict) else None,
     )
 
 
 def _kind(said: object) -> str:
     return said if isinstance(said, str) and said in {"local", "mobile", "national", "toll_free"} else "local"
-
-
-def _cents(amount: object) -> int | None:
-    try:
-        return round(float(str(amount)) * 100)
-    except ValueError:
-        return None

@@ -16,8 +16,9 @@ from offhook.telephony.ports import (
     TransferOrder,
     Webhook,
 )
-from offhook.telephony.providers.twilio import documents, webhooks
+from offhook.telephony.providers.twilio import webhooks
 from offhook.telephony.providers.twilio.api import TwilioApi
+from offhook.telephony.twilio_dialect import documents
 
 _EVENTS: Final = ["initiated", "ringing", "answered", "completed"]
 _MIN_RING_S: Final = 5
@@ -73,10 +74,19 @@ class TwilioCalls:
     def room(self, transfer_id: str) -> Document | None:
         return document(documents.conference(transfer_id))
 
+    def forward(self, to_number: str, from_number: str, timeout_s: float) -> Document | None:
+        return None
+
     # transfers
 
     async def redirect(
-        self, account: CarrierAccount, call_id: str, to_number: str, from_number: str, timeout_s: float
+        self,
+        account: CarrierAccount,
+        call_id: str,
+        to_number: str,
+        from_number: str,
+        timeout_s: float,
+        forward_url: str = "",
     ) -> None:
         twiml = documents.forward(to_number, from_number, timeout_s)
         await self._api.ask(account, "POST", _call(call_id), form={"Twiml": twiml})

@@ -1,4 +1,4 @@
-"""TwiML: what Twilio is told to do with a call."""
+"""The dialect's XML: what is to be done with a call."""
 
 from offhook.telephony.carrier_xml import document, element, response, text
 from offhook.telephony.ports import Document

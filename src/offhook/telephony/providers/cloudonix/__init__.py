@@ -1,0 +1,31 @@
+"""Cloudonix: a dialect of Twilio's XML and stream over trunks of the user's own; nothing is signed."""
+
+from offhook.telephony.carrier_http import CarrierHttp
+from offhook.telephony.ports import CarrierSpec
+from offhook.telephony.providers.cloudonix.account import CloudonixDomain
+from offhook.telephony.providers.cloudonix.api import NAME
+from offhook.telephony.providers.cloudonix.calls import CloudonixCalls
+from offhook.telephony.providers.cloudonix.config import CONFIG
+from offhook.telephony.providers.cloudonix.signature import CloudonixVerifier
+from offhook.telephony.providers.cloudonix.webhooks import CloudonixWebhooks
+from offhook.telephony.providers.cloudonix.wire import CloudonixWire
+
+
+def carrier(http: CarrierHttp) -> CarrierSpec:
+    calls, domain, webhooks = CloudonixCalls(http), CloudonixDomain(http), CloudonixWebhooks()
+    return CarrierSpec(
+        NAME,
+        dialer=calls,
+        answerer=calls,
+        verifier=CloudonixVerifier(),
+        statuses=webhooks,
+        callbacks=("status-callback",),
+        account_callbacks=("cdr",),
+        inbound=webhooks,
+        wire=CloudonixWire,
+        transfer_legs=calls,
+        blind_transfer=calls,
+        routing=domain,
+        config=CONFIG,
+        account_check=domain,
+    )

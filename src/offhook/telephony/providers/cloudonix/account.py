@@ -1,0 +1,29 @@
+"""Where calls to a Cloudonix domain go, and whether its key is right. Numbers come from the user's own trunks."""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+from offhook.telephony.carrier_http import CarrierHttp, setting
+from offhook.telephony.ports import CarrierAccount, CarrierFailed
+from offhook.telephony.providers.cloudonix.api import GONE, CloudonixApi, domain_of
+
+
+class CloudonixDomain:
+    """Implements ``NumberRouting`` and ``AccountCheck``."""
+
+    def __init__(self, http: CarrierHttp) -> None:
+        self._api = CloudonixApi(http)
+
+    async def point(self, account: CarrierAccount, number: str, inbound_url: str) -> None:
+        """The application's address; which numbers lead to it is set at Cloudonix, some by patterns."""
+        name = quote(setting(account, "application_name"), safe="")
+        path = f"/customers/self/domains/{domain_of(account)}/applications/{name}"
+        await self._api.ask(account, "PATCH", path, {"url": inbound_url, "method": "POST"})
+
+    async def check(self, account: CarrierAccount, inbound_url: str) -> Mapping[str, Any]:
+        path = f"/customers/self/domains/{domain_of(account)}"
+        if (await self._api.ask(account, "GET", path, may_be_gone=True)).status == GONE:
+            wrong = setting(account, "domain_id")
+            raise CarrierFailed("carrier_misconfigured", f"Cloudonix has no domain {wrong}.", retryable=False)
+        return {}

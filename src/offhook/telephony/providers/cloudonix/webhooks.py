@@ -1,0 +1,129 @@
+"""Cloudonix's webhooks in our words: voice requests, session updates, call detail records."""
+
+import json
+from typing import Any, Final
+
+from offhook.telephony.carrier_forms import any_fields, e164, seconds
+from offhook.telephony.ports import InboundCall, StatusUpdate, TransferNews, Webhook, WebhookUnreadable
+
+STATUSES: Final = {
+    "new": "initiated",
+    "processing": "initiated",
+    "ringing": "ringing",
+    "connected": "in_progress",
+    "answer": "in_progress",
+    "answered": "in_progress",
+    "busy": "busy",
+    "noanswer": "no_answer",
+    "no-answer": "no_answer",
+    "cancel": "canceled",
+    "canceled": "canceled",
+    "nocredit": "failed",
+    "congestion": "failed",
+    "error": "failed",
+    "failed": "failed",
+    "completed": "completed",
+    "external": "completed",
+    "hangup": "completed",
+}
+DISPOSITIONS: Final = {
+    "ANSWER": "completed",
+    "BUSY": "busy",
+    "NOANSWER": "no_answer",
+    "CANCEL": "canceled",
+    "CONGESTION": "failed",
+    "FAILED": "failed",
+}
+_TRANSFER_FAILED: Final = {
+    "busy": "busy",
+    "no_answer": "no_answer",
+    "canceled": "no_answer",
+    "failed": "call_failed",
+}
+_REASONS: Final = frozenset({"nocredit", "congestion"})
+
+
+class CloudonixWebhooks:
+    """Implements ``StatusParser`` and ``Inbound``."""
+
+    def parse_status(self, kind: str, webhook: Webhook) -> StatusUpdate | None:
+        fields = fields_of(webhook)
+        if kind == "cdr" or "disposition" in fields:
+            return _record(fields)
+        said = str(fields.get("status") or fields.get("CallStatus") or "").lower()
+        status = STATUSES.get(said)
+        if status is None:
+            return None
+        reason = said if said in _REASONS else None
+        return StatusUpdate(status, call_id=session_of(fields), end_reason=reason)
+
+    def recognises(self, webhook: Webhook) -> bool:
+        if any(name.startswith("x-cx-") for name in webhook.headers):
+            return True
+        if "cloudonix" in webhook.headers.get("user-agent", "").lower():
+            return True
+        return (self.account_reference(webhook) or "").lower().endswith(".cloudonix.net")
+
+    def account_reference(self, webhook: Webhook) -> str | None:
+        try:
+            fields = fields_of(webhook)
+        except WebhookUnreadable:
+            return None
+        names = ("Domain", "domain", "AccountSid")
+        return next((fields[name] for name in names if isinstance(fields.get(name), str) and fields[name]), None)
+
+    def parse_inbound(self, webhook: Webhook) -> InboundCall | None:
+        fields = fields_of(webhook)
+        if fields.get("Direction") != "inbound":
+            return None
+        to_number = e164(fields.get("To"))
+        if to_number is None:
+            raise WebhookUnreadable("To is missing.")
+        return InboundCall(session_of(fields), e164(fields.get("From")), to_number, self.account_reference(webhook))
+
+
+def transfer_news(webhook: Webhook) -> TransferNews | None:
+    """The destination's session, and its coming into the room."""
+    fields = fields_of(webhook)
+    if fields.get("StatusCallbackEvent") == "participant-join":
+        return TransferNews("answered", session_of(fields))
+    status = STATUSES.get(str(fields.get("status") or fields.get("CallStatus") or "").lower())
+    if status is None or status in {"initiated", "ringing"}:
+        return None
+    call_id = session_of(fields)
+    if status == "in_progress":
+        return TransferNews("answered", call_id)
+    if status in _TRANSFER_FAILED:
+        return TransferNews("failed", call_id, _TRANSFER_FAILED[status])
+    return TransferNews("ended", call_id)
+
+
+def fields_of(webhook: Webhook) -> dict[str, Any]:
+    """An object, or a list with one; a form or a query. WebhookUnreadable."""
+    if webhook.body[:1] == b"[":
+        try:
+            found = json.loads(webhook.body)
+        except (ValueError, RecursionError):
+            raise WebhookUnreadable("The body is not JSON.") from None
+        if isinstance(found, list) and len(found) == 1 and isinstance(found[0], dict):
+            return found[0]
+        raise WebhookUnreadable("The body is not one object.")
+    return any_fields(webhook)
+
+
+def session_of(fields: dict[str, Any]) -> str:
+    """The session's token, by whichever of its names the request has it."""
+    session = fields.get("session") or fields.get("SessionData")
+    nested = session.get("token") if isinstance(session, dict) else None
+    for found in (nested, fields.get("Session"), fields.get("token"), session):
+        if isinstance(found, str) and found:
+            return found
+    raise WebhookUnreadable("The session is missing.")
+
+
+def _record(fields: dict[str, Any]) -> StatusUpdate | None:
+    status = DISPOSITIONS.get(str(fields.get("disposition", "")).upper())
+    if status is None:
+        return None
+    duration_s = seconds(fields.get("billsec")) if status == "completed" else None
+    return StatusUpdate(status, call_id=session_of(fields), duration_s=duration_s)

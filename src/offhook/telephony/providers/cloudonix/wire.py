@@ -1,0 +1,7 @@
+"""Cloudonix's media stream: the dialect of Twilio's, in which the session and not the call is the id."""
+
+from offhook.telephony.twilio_dialect.wire import DialectWire
+
+
+class CloudonixWire(DialectWire):
+    call_key = "session"

@@ -1,0 +1,33 @@
+"""Plivo: XML steers the calls, media comes as JSON with mu-law."""
+
+from offhook.telephony.carrier_http import CarrierHttp
+from offhook.telephony.plivo_dialect.webhooks import DialectWebhooks
+from offhook.telephony.plivo_dialect.wire import DialectWire
+from offhook.telephony.ports import CarrierSpec
+from offhook.telephony.providers.plivo.api import NAME
+from offhook.telephony.providers.plivo.calls import PlivoCalls
+from offhook.telephony.providers.plivo.config import CONFIG
+from offhook.telephony.providers.plivo.numbers import PlivoNumbers
+from offhook.telephony.providers.plivo.signature import PlivoVerifier
+
+
+def carrier(http: CarrierHttp) -> CarrierSpec:
+    calls, numbers, webhooks = PlivoCalls(http), PlivoNumbers(http), DialectWebhooks(NAME)
+    return CarrierSpec(
+        NAME,
+        dialer=calls,
+        answerer=calls,
+        verifier=PlivoVerifier(),
+        statuses=webhooks,
+        callbacks=("hangup-callback", "ring-callback"),
+        inbound=webhooks,
+        wire=DialectWire,
+        transfer_legs=calls,
+        blind_transfer=calls,
+        catalog=numbers,
+        routing=numbers,
+        lookup=numbers,
+        config=CONFIG,
+        account_check=numbers,
+        calls_per_second=2.0,
+    )

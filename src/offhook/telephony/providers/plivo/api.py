@@ -1,0 +1,72 @@
+"""Plivo's REST interface: JSON both ways, Basic authentication, a slash at the end of every path."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import quote
+
+from offhook.telephony.carrier_http import CarrierAnswer, CarrierHttp, CarrierRequest, refusal, setting
+from offhook.telephony.ports import CarrierAccount
+
+NAME: Final = "plivo"
+_REST: Final = "https://api.plivo.com/v1/Account"
+_LOOKUP: Final = "https://lookup.plivo.com/v1/Number"
+GONE: Final = 404
+
+
+class PlivoApi:
+    def __init__(self, http: CarrierHttp) -> None:
+        self._http = http
+
+    async def ask(
+        self,
+        account: CarrierAccount,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        *,
+        params: Mapping[str, str] | None = None,
+        may_be_gone: bool = False,
+    ) -> CarrierAnswer:
+        """``path`` is below the account. ``may_be_gone``: a 404 is an answer. Raises CarrierFailed."""
+        url = f"{_REST}/{quote(setting(account, 'auth_id'), safe='')}{path}"
+        return await self._send(account, method, url, body, params=params or {}, may_be_gone=may_be_gone)
+
+    async def look_up(self, account: CarrierAccount, number: str) -> dict[str, Any]:
+        url = f"{_LOOKUP}/{quote(number, safe='+')}"
+        return (await self._send(account, "GET", url, None, params={"type": "carrier"})).json()
+
+    async def _send(
+        self,
+        account: CarrierAccount,
+        method: str,
+        url: str,
+        body: Mapping[str, Any] | None,
+        *,
+        params: Mapping[str, str],
+        may_be_gone: bool = False,
+    ) -> CarrierAnswer:
+        request = CarrierRequest(
+            method,
+            self._http.address(NAME, url),
+            auth=(setting(account, "auth_id"), setting(account, "auth_token")),
+            params=params,
+            body=body,
+        )
+        answer = await self._http.send(request)
+        if answer.is_success or (may_be_gone and answer.status == GONE):
+            return answer
+        message = answer.json().get("error")
+        text = message if isinstance(message, str) and message else f"HTTP {answer.status}"
+        raise refusal(request, answer, f"Plivo: {text}", code=_code(answer.status, text))
+
+
+def _code(status: int, message: str) -> str | None:
+    """Plivo has no codes of its own: what it says of a number that cannot be called is all there is."""
+    said = message.lower()
+    if status != 400:
+        return None
+    if "credit" in said or "balance" in said:
+        return "insufficient_funds"
+    if "from" in said.split() or "caller" in said:
+        return "invalid_caller_id"
+    return "invalid_number" if "number" in said or "'to'" in said else None

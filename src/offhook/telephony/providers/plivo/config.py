@@ -1,0 +1,22 @@
+"""What a Plivo account consists of."""
+
+from typing import Final
+
+from offhook.telephony.ports import ConfigField, ConfigSpec
+
+CONFIG: Final = ConfigSpec(
+    display_name="Plivo",
+    fields=(
+        ConfigField("auth_id", "Auth ID"),
+        ConfigField("auth_token", "Auth token", kind="secret", help="Also proves that callbacks are Plivo's."),
+        ConfigField(
+            "application_id",
+            "Application",
+            is_required=False,
+            help="The XML application that your numbers belong to. Left empty, one is made.",
+        ),
+        ConfigField("amd_enabled", "Detect answering machines", kind="boolean", is_required=False),
+    ),
+    account_field="auth_id",
+    docs_url="https://www.plivo.com/docs/voice/",
+)

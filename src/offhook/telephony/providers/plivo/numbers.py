@@ -1,0 +1,94 @@
+"""Plivo's phone numbers, their application, look-ups, and whether the credentials are right."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import quote
+
+from offhook.telephony.carrier_forms import digits, e164
+from offhook.telephony.carrier_http import CarrierHttp, optional, setting
+from offhook.telephony.carrier_lookup import cents, line_type
+from offhook.telephony.ports import AvailableNumber, CarrierAccount, CarrierFailed, LookedUp
+from offhook.telephony.providers.plivo.api import GONE, PlivoApi
+
+APPLICATION_NAME: Final = "Offhook"
+_KINDS: Final = {
+    "local": "local",
+    "fixed": "local",
+    "mobile": "mobile",
+    "national": "national",
+    "tollfree": "toll_free",
+}
+
+
+class PlivoNumbers:
+    """Implements ``NumberCatalog``, ``NumberRouting``, ``NumberLookup`` and ``AccountCheck``."""
+
+    def __init__(self, http: CarrierHttp) -> None:
+        self._api = PlivoApi(http)
+
+    async def search(
+        self, account: CarrierAccount, country: str, area_code: str | None, number: str | None, limit: int
+    ) -> list[AvailableNumber]:
+        params = {"country_iso": country, "services": "voice", "limit": str(min(20, limit))}
+        if number or area_code:
+            params["pattern"] = digits(number or area_code or "")
+        found = (await self._api.ask(account, "GET", "/PhoneNumber/", params=params)).json().get("objects")
+        entries = found if isinstance(found, list) else []
+        return [_available(entry, country) for entry in entries[:limit] if isinstance(entry, dict)]
+
+    async def buy(self, account: CarrierAccount, number: str, country: str) -> str:
+        """Numbers are their own ids."""
+        application_id = optional(account, "application_id")
+        body = {"app_id": application_id} if application_id else {}
+        await self._api.ask(account, "POST", f"/PhoneNumber/{_path(number)}/", body)
+        return digits(number)
+
+    async def owned(self, account: CarrierAccount, number: str) -> str | None:
+        answer = await self._api.ask(account, "GET", f"/Number/{_path(number)}/", may_be_gone=True)
+        return None if answer.status == GONE else digits(number)
+
+    async def release(self, account: CarrierAccount, number: str, carrier_id: str | None) -> None:
+        await self._api.ask(account, "DELETE", f"/Number/{_path(number)}/", may_be_gone=True)
+
+    async def point(self, account: CarrierAccount, number: str, inbound_url: str) -> None:
+        application_id = setting(account, "application_id")
+        await self._api.ask(account, "POST", f"/Number/{_path(number)}/", {"app_id": application_id})
+        path = f"/Application/{quote(application_id, safe='')}/"
+        known = (await self._api.ask(account, "GET", path)).json()
+        if known.get("answer_url") != inbound_url or known.get("answer_method") != "POST":
+            await self._api.ask(account, "POST", path, {"answer_url": inbound_url, "answer_method": "POST"})
+
+    async def look_up(self, account: CarrierAccount, number: str) -> LookedUp:
+        said = (await self._api.look_up(account, number)).get("carrier")
+        carrier = said if isinstance(said, dict) else {}
+        name = carrier.get("name")
+        return LookedUp(name if isinstance(name, str) and name else None, line_type(carrier.get("type")))
+
+    async def check(self, account: CarrierAccount, inbound_url: str) -> Mapping[str, Any]:
+        application_id = optional(account, "application_id")
+        if application_id is None:
+            body = {"app_name": APPLICATION_NAME, "answer_url": inbound_url, "answer_method": "POST"}
+            made = await self._api.ask(account, "POST", "/Application/", body)
+            return {"application_id": made.text("app_id")}
+        path = f"/Application/{quote(application_id, safe='')}/"
+        if (await self._api.ask(account, "GET", path, may_be_gone=True)).status == GONE:
+            raise CarrierFailed("carrier_misconfigured", f"Plivo has no application {application_id}.", retryable=False)
+        return {}
+
+
+def _path(number: str) -> str:
+    return quote(digits(number), safe="")
+
+
+def _available(entry: Mapping[str, Any], country: str) -> AvailableNumber:
+    phone_number = e164(entry.get("number")) or ""
+    return AvailableNumber(
+        phone_number=phone_number,
+        friendly_name=phone_number,
+        country=country,
+        number_type=_KINDS.get(str(entry.get("sub_type") or entry.get("type") or "").lower(), "local"),
+        locality=entry.get("city") or None,
+        region=entry.get("region") or None,
+        capabilities=tuple(name for name in ("voice", "sms") if entry.get(f"{name}_enabled", name == "voice")),
+        monthly_cost_cents=cents(entry.get("monthly_rental_rate")),
+    )

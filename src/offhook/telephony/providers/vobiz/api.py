@@ -1,0 +1,46 @@
+"""Vobiz's REST interface: JSON both ways, two headers for authentication. Case and final slashes of paths matter: a wrong
+one is answered as wrong credentials."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import quote
+
+from offhook.telephony.carrier_http import CarrierAnswer, CarrierHttp, CarrierRequest, refusal, setting
+from offhook.telephony.ports import CarrierAccount
+
+NAME: Final = "vobiz"
+_REST: Final = "https://api.vobiz.ai/api/v1/Account"
+GONE: Final = 404
+
+
+class VobizApi:
+    def __init__(self, http: CarrierHttp) -> None:
+        self._http = http
+
+    async def ask(
+        self,
+        account: CarrierAccount,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        *,
+        params: Mapping[str, str] | None = None,
+        may_be_gone: bool = False,
+    ) -> CarrierAnswer:
+        """``path`` is below the account. ``may_be_gone``: a 404 is an answer. Raises CarrierFailed."""
+        auth_id = setting(account, "auth_id")
+        request = CarrierRequest(
+            method,
+            self._http.address(NAME, f"{_REST}/{quote(auth_id, safe='')}{path}"),
+            headers={"x-auth-id": auth_id, "x-auth-token": setting(account, "auth_token")},
+            params=params or {},
+            body=body,
+        )
+        answer = await self._http.send(request)
+        if answer.is_success or (may_be_gone and answer.status == GONE):
+            return answer
+        said = answer.json()
+        found = next((said[name] for name in ("error", "message", "detail") if isinstance(said.get(name), str)), None)
+        message = found or f"HTTP {answer.status}"
+        is_about_number = answer.status in {400, 422} and "number" in message.lower()
+        raise refusal(request, answer, f"Vobiz: {message}", code="invalid_number" if is_about_number else None)

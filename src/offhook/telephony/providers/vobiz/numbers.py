@@ -1,0 +1,88 @@
+"""Vobiz's phone numbers and their application, and whether the credentials are right. It has no look-up."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import quote
+
+from offhook.telephony.carrier_forms import digits, e164
+from offhook.telephony.carrier_http import CarrierHttp, optional, setting
+from offhook.telephony.carrier_lookup import cents
+from offhook.telephony.ports import AvailableNumber, CarrierAccount, CarrierFailed
+from offhook.telephony.providers.vobiz.api import GONE, VobizApi
+
+APPLICATION_NAME: Final = "Offhook"
+# What numbers are sold in unless the inventory says otherwise.
+_CURRENCY: Final = "INR"
+
+
+class VobizNumbers:
+    """Implements ``NumberCatalog``, ``NumberRouting`` and ``AccountCheck``."""
+
+    def __init__(self, http: CarrierHttp) -> None:
+        self._api = VobizApi(http)
+
+    async def search(
+        self, account: CarrierAccount, country: str, area_code: str | None, number: str | None, limit: int
+    ) -> list[AvailableNumber]:
+        entries = await self._inventory(account, country, digits(number or area_code or ""))
+        return [_available(entry, country) for entry in entries[:limit]]
+
+    async def buy(self, account: CarrierAccount, number: str, country: str) -> str:
+        offered = await self._inventory(account, country, digits(number))
+        entry = next((entry for entry in offered if e164(entry.get("e164")) == number), {})
+        body = {"e164": number, "currency": str(entry.get("currency") or _CURRENCY)}
+        await self._api.ask(account, "POST", "/numbers/purchase-from-inventory", body)
+        return number
+
+    async def owned(self, account: CarrierAccount, number: str) -> str | None:
+        answer = await self._api.ask(account, "GET", "/numbers", params={"search": digits(number), "per_page": "100"})
+        return number if any(e164(entry.get("e164")) == number for entry in _items(answer.json())) else None
+
+    async def release(self, account: CarrierAccount, number: str, carrier_id: str | None) -> None:
+        """Takes effect a day later, and can be taken back at Vobiz until then."""
+        await self._api.ask(account, "DELETE", f"/numbers/{quote(number, safe='')}", may_be_gone=True)
+
+    async def point(self, account: CarrierAccount, number: str, inbound_url: str) -> None:
+        application_id = setting(account, "application_id")
+        path = f"/numbers/{quote(number, safe='')}/application"
+        await self._api.ask(account, "POST", path, {"application_id": application_id})
+        path = _application(application_id)
+        known = (await self._api.ask(account, "GET", path)).json()
+        if known.get("answer_url") != inbound_url or known.get("answer_method") != "POST":
+            await self._api.ask(account, "POST", path, {"answer_url": inbound_url, "answer_method": "POST"})
+
+    async def check(self, account: CarrierAccount, inbound_url: str) -> Mapping[str, Any]:
+        application_id = optional(account, "application_id")
+        if application_id is None:
+            body = {"app_name": APPLICATION_NAME, "answer_url": inbound_url, "answer_method": "POST"}
+            made = await self._api.ask(account, "POST", "/Application/", body)
+            return {"application_id": made.text("app_id")}
+        if (await self._api.ask(account, "GET", _application(application_id), may_be_gone=True)).status == GONE:
+            raise CarrierFailed("carrier_misconfigured", f"Vobiz has no application {application_id}.", retryable=False)
+        return {}
+
+    async def _inventory(self, account: CarrierAccount, country: str, search: str) -> list[dict[str, Any]]:
+        params = {"country": country, **({"search": search} if search else {})}
+        return _items((await self._api.ask(account, "GET", "/inventory/numbers", params=params)).json())
+
+
+def _application(application_id: str) -> str:
+    return f"/Application/{quote(application_id, safe='')}/"
+
+
+def _items(said: dict[str, Any]) -> list[dict[str, Any]]:
+    items = said.get("items")
+    return [entry for entry in items if isinstance(entry, dict)] if isinstance(items, list) else []
+
+
+def _available(entry: Mapping[str, Any], country: str) -> AvailableNumber:
+    phone_number = e164(entry.get("e164")) or ""
+    return AvailableNumber(
+        phone_number=phone_number,
+        friendly_name=phone_number,
+        country=str(entry.get("country") or country),
+        number_type="local",
+        locality=entry.get("city") or None,
+        region=entry.get("region") or None,
+        monthly_cost_cents=cents(entry.get("monthly_fee")),
+    )

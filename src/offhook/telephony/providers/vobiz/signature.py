@@ -1,0 +1,57 @@
+"""Vobiz's signatures. Its newest pair covers time and body; versions 3 and 2 cover the URL without its query and a nonce,
+and neither body nor time.
+
+Of those, a captured pair would do for any body. What makes up for it: the nonce counts once, addresses of runs carry a
+secret of ours, and the pair that covers the body decides wherever it is sent.
+"""
+
+import re
+from typing import Final
+from urllib.parse import urlsplit
+
+from offhook.telephony.carrier_http import optional
+from offhook.telephony.ports import CarrierAccount, Proof, Webhook
+from offhook.telephony.signatures import hmac_base64, hmac_hex, is_any, is_fresh
+
+_SCHEMES = (("v3", "."), ("v2", ""))
+# Addresses that are given for one run, and so with its secret.
+_OF_A_RUN: Final = re.compile(r"/(hangup|ring)-callback/[0-9]+/?$|/answer/[a-z]+/[0-9]+/?$")
+
+
+class VobizVerifier:
+    """The headers with MA are the parent account's, over the same nonce."""
+
+    def verify(self, account: CarrierAccount, webhook: Webhook, now_s: float) -> Proof | None:
+        token = optional(account, "auth_token")
+        if token is None:
+            return None
+        timestamp = webhook.headers.get("x-vobiz-timestamp")
+        if timestamp is not None:
+            return _dated(token, timestamp, webhook, now_s)
+        if _OF_A_RUN.search(urlsplit(webhook.url).path) and not webhook.has_secret:
+            return None
+        for scheme, dot in _SCHEMES:
+            nonce = webhook.headers.get(f"x-vobiz-signature-{scheme}-nonce", "")
+            claimed = [
+                signature.strip()
+                for name in (f"x-vobiz-signature-{scheme}", f"x-vobiz-signature-ma-{scheme}")
+                for signature in webhook.headers.get(name, "").split(",")
+                if signature.strip()
+            ]
+            if nonce and claimed:
+                expected = hmac_base64(token, f"{base_url(webhook.url)}{dot}{nonce}")
+                return Proof(nonce) if is_any([expected], claimed) else None
+        return None
+
+
+def _dated(token: str, timestamp: str, webhook: Webhook, now_s: float) -> Proof | None:
+    if not is_fresh(timestamp, now_s):
+        return None
+    expected = hmac_hex(token, f"{timestamp}.".encode() + webhook.body)
+    return Proof() if is_any([expected], [webhook.headers.get("x-vobiz-signature", "")]) else None
+
+
+def base_url(url: str) -> str:
+    """Without query and fragment."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}{parts.path}"

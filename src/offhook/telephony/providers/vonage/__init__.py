@@ -1,0 +1,35 @@
+"""Vonage: lists of actions steer the calls, media comes as binary PCM."""
+
+from offhook.telephony.carrier_http import CarrierHttp
+from offhook.telephony.ports import CarrierSpec
+from offhook.telephony.providers.vonage.api import NAME
+from offhook.telephony.providers.vonage.calls import VonageCalls
+from offhook.telephony.providers.vonage.config import CONFIG
+from offhook.telephony.providers.vonage.numbers import VonageNumbers
+from offhook.telephony.providers.vonage.signature import VonageVerifier
+from offhook.telephony.providers.vonage.webhooks import VonageWebhooks
+from offhook.telephony.providers.vonage.wire import VonageWire
+
+
+def carrier(http: CarrierHttp) -> CarrierSpec:
+    calls, numbers, webhooks = VonageCalls(http), VonageNumbers(http), VonageWebhooks()
+    return CarrierSpec(
+        NAME,
+        dialer=calls,
+        answerer=calls,
+        verifier=VonageVerifier(),
+        statuses=webhooks,
+        callbacks=("events",),
+        # Calls that come to our numbers report to the application's address, which names no run.
+        account_callbacks=("events",),
+        inbound=webhooks,
+        wire=VonageWire,
+        transfer_legs=calls,
+        blind_transfer=calls,
+        catalog=numbers,
+        routing=numbers,
+        lookup=numbers,
+        config=CONFIG,
+        account_check=numbers,
+        calls_per_second=3.0,
+    )

@@ -1,0 +1,108 @@
+"""Vonage's REST interfaces: calls and look-ups by a token that the application's key signs, numbers and applications by
+key and secret."""
+
+import time
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import quote
+from uuid import uuid4
+
+import jwt
+
+from offhook.telephony.carrier_http import CarrierAnswer, CarrierHttp, CarrierRequest, refusal, setting
+from offhook.telephony.ports import CarrierAccount, CarrierFailed
+
+NAME: Final = "vonage"
+GONE: Final = 404
+TOKEN_S: Final = 300
+_VOICE: Final = "https://api.nexmo.com/v1/calls"
+_APPLICATIONS: Final = "https://api.nexmo.com/v2/applications"
+_NUMBERS: Final = "https://rest.nexmo.com"
+_INSIGHTS: Final = "https://api-eu.vonage.com/identity-insights/v1/requests"
+
+
+def application_token(account: CarrierAccount, now_s: float) -> str:
+    """RS256; its ``jti`` must never come again. CarrierFailed when the key is none."""
+    claims = {
+        "application_id": setting(account, "application_id"),
+        "iat": int(now_s),
+        "exp": int(now_s) + TOKEN_S,
+        "jti": str(uuid4()),
+    }
+    try:
+        return jwt.encode(claims, setting(account, "private_key"), algorithm="RS256")
+    except (jwt.PyJWTError, ValueError, TypeError):
+        raise CarrierFailed(
+            "carrier_misconfigured", "The Vonage application's private key is no RSA key in PEM.", retryable=False
+        ) from None
+
+
+class VonageApi:
+    def __init__(self, http: CarrierHttp) -> None:
+        self._http = http
+
+    async def call(
+        self, account: CarrierAccount, method: str, call_id: str, body: Mapping[str, Any], *, may_be_gone: bool = False
+    ) -> CarrierAnswer:
+        """``call_id`` is empty for a new call. Raises CarrierFailed."""
+        url = f"{_VOICE}/{quote(call_id, safe='')}" if call_id else _VOICE
+        return await self._send(self._signed(account, method, url, body), may_be_gone=may_be_gone)
+
+    async def insights(self, account: CarrierAccount, number: str) -> dict[str, Any]:
+        body = {
+            "phone_number": number.removeprefix("+"),
+            "purpose": "FraudPreventionAndDetection",
+            "insights": {"format": {}, "current_carrier": {}},
+        }
+        found = (await self._send(self._signed(account, "POST", _INSIGHTS, body))).json().get("insights")
+        return found if isinstance(found, dict) else {}
+
+    async def application(
+        self, account: CarrierAccount, method: str = "GET", body: Mapping[str, Any] | None = None
+    ) -> CarrierAnswer:
+        """Ask for the account's application, or replace it whole. A 404 is an answer."""
+        url = f"{_APPLICATIONS}/{quote(setting(account, 'application_id'), safe='')}"
+        request = CarrierRequest(method, self._http.address(NAME, url), auth=_basic(account), body=body)
+        return await self._send(request, may_be_gone=True)
+
+    async def numbers(
+        self,
+        account: CarrierAccount,
+        method: str,
+        path: str,
+        *,
+        params: Mapping[str, str] | None = None,
+        form: Mapping[str, str | list[str]] | None = None,
+    ) -> dict[str, Any]:
+        url = self._http.address(NAME, f"{_NUMBERS}{path}")
+        request = CarrierRequest(method, url, auth=_basic(account), params=params or {}, form=form)
+        return (await self._send(request)).json()
+
+    def _signed(self, account: CarrierAccount, method: str, url: str, body: Mapping[str, Any]) -> CarrierRequest:
+        headers = {"authorization": f"Bearer {application_token(account, time.time())}"}
+        return CarrierRequest(method, self._http.address(NAME, url), headers=headers, body=body)
+
+    async def _send(self, request: CarrierRequest, *, may_be_gone: bool = False) -> CarrierAnswer:
+        answer = await self._http.send(request)
+        if answer.is_success or (may_be_gone and answer.status == GONE):
+            return answer
+        said = answer.json()
+        names = ("detail", "title", "error_title", "error-code-label")
+        found = next((said[name] for name in names if isinstance(said.get(name), str)), None)
+        message = found or f"HTTP {answer.status}"
+        raise refusal(request, answer, f"Vonage: {message}", code=_code(answer.status, said))
+
+
+def _basic(account: CarrierAccount) -> tuple[str, str]:
+    return setting(account, "api_key"), setting(account, "api_secret")
+
+
+def _code(status: int, said: Mapping[str, Any]) -> str | None:
+    """Of a refused call Vonage names the fields that are wrong."""
+    if status != 400:
+        return None
+    wrong = said.get("invalid_parameters")
+    text = str(wrong if isinstance(wrong, list | dict) else said.get("detail", "")).lower()
+    if "from" in text:
+        return "invalid_caller_id"
+    return "invalid_number" if "number" in text or "'to" in text else None

@@ -1,0 +1,26 @@
+"""What a Vonage account consists of."""
+
+from typing import Final
+
+from offhook.telephony.ports import ConfigField, ConfigSpec
+
+CONFIG: Final = ConfigSpec(
+    display_name="Vonage",
+    fields=(
+        ConfigField("api_key", "API key"),
+        ConfigField("api_secret", "API secret", kind="secret"),
+        ConfigField("application_id", "Application id", help="An application with the Voice capability."),
+        ConfigField("private_key", "Private key", kind="multiline_secret", help="The application's, as PEM."),
+        ConfigField(
+            "signature_secret",
+            "Signature secret",
+            kind="secret",
+            is_required=False,
+            is_missed=True,
+            help="Under API settings: proves that callbacks are Vonage's. None is believed without.",
+        ),
+        ConfigField("amd_enabled", "Detect answering machines", kind="boolean", is_required=False),
+    ),
+    account_field="api_key",
+    docs_url="https://developer.vonage.com/en/voice/voice-api/overview",
+)

@@ -1,0 +1,46 @@
+"""NCCO: what Vonage is told to do with a call. The call ends with the list; there is no action that hangs up."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from offhook.telephony.carrier_forms import digits
+from offhook.telephony.ports import CallLinks, Document
+
+CONTENT_TYPE: Final = "audio/l16;rate=16000"
+Ncco = Sequence[Mapping[str, Any]]
+
+
+def document(ncco: Ncco) -> Document:
+    return Document("application/json", json.dumps(ncco).encode())
+
+
+def connect(call_id: str, links: CallLinks) -> Ncco:
+    """The socket says nothing of the call but what ``headers`` make it say."""
+    endpoint = {
+        "type": "websocket",
+        "uri": links.media_url,
+        "content-type": CONTENT_TYPE,
+        "headers": {"run_id": str(links.run_id), "call_id": call_id},
+    }
+    return [{"action": "connect", "eventUrl": [links.callback("events")], "endpoint": [endpoint]}]
+
+
+def say(message: str) -> Ncco:
+    return [{"action": "talk", "text": message}]
+
+
+def conversation(room: str) -> Ncco:
+    return [{"action": "conversation", "name": room, "startOnEnter": True, "endOnExit": True}]
+
+
+def forward(to_number: str, from_number: str, timeout_s: float) -> Ncco:
+    endpoint = {"type": "phone", "number": digits(to_number)}
+    return [
+        {
+            "action": "connect",
+            "from": digits(from_number),
+            "timeout": min(120, max(5, round(timeout_s))),
+            "endpoint": [endpoint],
+        }
+    ]

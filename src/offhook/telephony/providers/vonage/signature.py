@@ -1,0 +1,93 @@
+"""Vonage's signatures: a JWT with the account's signature secret, which names the hash of the payload.
+
+The URL is not covered: addresses of runs carry a secret of ours. Vonage sets no time limit; its time of issue is ours to
+judge, and its ``jti`` counts once.
+"""
+
+import hmac
+import json
+from typing import Any, Final
+
+import jwt
+
+from offhook.telephony.carrier_forms import query_pairs
+from offhook.telephony.carrier_http import optional
+from offhook.telephony.ports import CarrierAccount, Proof, Webhook, WebhookUnreadable
+from offhook.telephony.signatures import TOLERANCE_S, sha256_hex
+
+ISSUER: Final = "Vonage"
+# Times are compared with the clock that the platform gives.
+_OPTIONS: Final = {
+    "verify_signature": True,
+    "verify_exp": False,
+    "verify_iat": False,
+    "verify_nbf": False,
+    "verify_aud": False,
+}
+
+
+class VonageVerifier:
+    def verify(self, account: CarrierAccount, webhook: Webhook, now_s: float) -> Proof | None:
+        secret = optional(account, "signature_secret")
+        token = token_of(webhook)
+        claims = signed_claims(token, secret) if secret is not None and token is not None else None
+        if claims is None or claims.get("iss") != ISSUER or not _is_in_time(claims, now_s):
+            return None
+        if not _is_account(account, claims) or not _covers(claims, webhook):
+            return None
+        jti = claims.get("jti")
+        return Proof(jti if isinstance(jti, str) and jti else token)
+
+
+def token_of(webhook: Webhook) -> str | None:
+    scheme, _, token = webhook.headers.get("authorization", "").partition(" ")
+    return token.strip() or None if scheme.lower() == "bearer" else None
+
+
+def signed_claims(token: str, secret: str) -> dict[str, Any] | None:
+    """The claims if the secret signed them, by HS256 and nothing else."""
+    try:
+        return jwt.decode(token, secret, algorithms=["HS256"], options=_OPTIONS)  # type: ignore[arg-type]
+    except jwt.PyJWTError:
+        return None
+
+
+def unproven_claims(token: str) -> dict[str, Any]:
+    """What a token claims, whoever wrote it: to find the account whose secret it is to be checked with."""
+    try:
+        return jwt.decode(token, options={"verify_signature": False})
+    except jwt.PyJWTError:
+        return {}
+
+
+def _is_in_time(claims: dict[str, Any], now_s: float) -> bool:
+    issued, expires = claims.get("iat"), claims.get("exp")
+    if not isinstance(issued, int | float) or abs(now_s - issued) > TOLERANCE_S:
+        return False
+    return expires is None or (isinstance(expires, int | float) and now_s <= expires + TOLERANCE_S)
+
+
+def _is_account(account: CarrierAccount, claims: dict[str, Any]) -> bool:
+    application_id = claims.get("application_id")
+    return claims.get("api_key") == optional(account, "api_key") and (
+        application_id is None or application_id == optional(account, "application_id")
+    )
+
+
+def _covers(claims: dict[str, Any], webhook: Webhook) -> bool:
+    claimed = claims.get("payload_hash")
+    try:
+        payload = _payload(webhook)
+    except WebhookUnreadable:
+        return False
+    if not payload and claimed is None:
+        return True
+    return isinstance(claimed, str) and hmac.compare_digest(sha256_hex(payload), claimed.lower())
+
+
+def _payload(webhook: Webhook) -> bytes:
+    """The raw body; of a GET the query as a JSON object in the order that it came in, without spaces."""
+    if webhook.method.upper() != "GET":
+        return webhook.body
+    pairs = query_pairs(webhook.url)
+    return json.dumps(dict(pairs), separators=(",", ":"), ensure_ascii=False).encode() if pairs else b""

@@ -1,0 +1,115 @@
+"""Vonage's webhooks in our words. Both legs of a call, the telephone's and our socket's, report to the same address."""
+
+from typing import Any, Final
+
+from offhook.telephony.carrier_forms import any_fields, e164, seconds
+from offhook.telephony.ports import (
+    InboundCall,
+    MachineVerdict,
+    StatusUpdate,
+    TransferNews,
+    Webhook,
+    WebhookUnreadable,
+)
+from offhook.telephony.providers.vonage.signature import token_of, unproven_claims
+
+STATUSES: Final = {
+    "started": "initiated",
+    "ringing": "ringing",
+    "answered": "in_progress",
+    "completed": "completed",
+    "busy": "busy",
+    "unanswered": "no_answer",
+    "timeout": "no_answer",
+    "cancelled": "canceled",
+    "failed": "failed",
+    "rejected": "failed",
+}
+_TRANSFER_FAILED: Final = {
+    "busy": "busy",
+    "no_answer": "no_answer",
+    "canceled": "no_answer",
+    "failed": "call_failed",
+}
+_BEEPED: Final = frozenset({"beep_start", "beep_timeout"})
+
+
+class VonageWebhooks:
+    """Implements ``StatusParser`` and ``Inbound``."""
+
+    def parse_status(self, kind: str, webhook: Webhook) -> StatusUpdate | MachineVerdict | None:
+        """``disconnected`` is our socket's end and not the call's."""
+        fields = any_fields(webhook)
+        said = fields.get("status")
+        if said in {"machine", "human"}:
+            call_id = _call_id(fields, "call_uuid", "uuid")
+            may_speak = said == "human" or fields.get("sub_state") in _BEEPED
+            return MachineVerdict(is_machine=said == "machine", may_speak=may_speak, call_id=call_id)
+        status = _status(fields)
+        if status is None or str(fields.get("to", "")).startswith(("ws:", "wss:")):
+            return None
+        reason = fields.get("detail") if status == "failed" else None
+        return StatusUpdate(
+            status,
+            call_id=_call_id(fields, "uuid"),
+            end_reason=reason[:40] if isinstance(reason, str) and reason else None,
+            duration_s=seconds(fields.get("duration")) if status == "completed" else None,
+        )
+
+    def recognises(self, webhook: Webhook) -> bool:
+        token = token_of(webhook)
+        if token is not None and {"api_key", "application_id"} & unproven_claims(token).keys():
+            return True
+        fields = _tried(webhook)
+        return {"uuid", "conversation_uuid"} <= fields.keys()
+
+    def account_reference(self, webhook: Webhook) -> str | None:
+        token = token_of(webhook)
+        reference = unproven_claims(token).get("api_key") if token is not None else None
+        return reference if isinstance(reference, str) and reference else None
+
+    def parse_inbound(self, webhook: Webhook) -> InboundCall | None:
+        """Events of calls have a status; what asks for a document has none."""
+        fields = any_fields(webhook)
+        if "status" in fields:
+            return None
+        to_number = e164(fields.get("to"))
+        if to_number is None:
+            raise WebhookUnreadable("to is missing.")
+        caller = e164(fields.get("from") or fields.get("from_user"))
+        return InboundCall(_call_id(fields, "uuid"), caller, to_number, self.account_reference(webhook))
+
+
+def transfer_news(webhook: Webhook) -> TransferNews | None:
+    fields = any_fields(webhook)
+    status = _status(fields)
+    if status is None:
+        return None
+    call_id = _call_id(fields, "uuid")
+    if status == "in_progress":
+        return TransferNews("answered", call_id)
+    if status in _TRANSFER_FAILED:
+        return TransferNews("failed", call_id, _TRANSFER_FAILED[status])
+    return TransferNews("ended", call_id) if status == "completed" else None
+
+
+def _status(fields: dict[str, Any]) -> str | None:
+    """Rejected is either that the number cannot be called or that the callee declined."""
+    if fields.get("status") == "rejected" and "declined" in str(fields.get("detail", "")):
+        return "busy"
+    return STATUSES.get(str(fields.get("status", "")))
+
+
+def _call_id(fields: dict[str, Any], *names: str) -> str:
+    for name in names:
+        found = fields.get(name)
+        if isinstance(found, str) and found:
+            return found
+    raise WebhookUnreadable(f"{names[0]} is missing.")
+
+
+def _tried(webhook: Webhook) -> dict[str, Any]:
+    try:
+        return any_fields(webhook)
+    except WebhookUnreadable:
+        return {}

@@ -1,0 +1,67 @@
+"""Vonage's media socket: binary linear PCM at 16 kHz, frames of exactly 20 ms from us, everything else as JSON texts."""
+
+import json
+from typing import Final
+
+from offhook.kit.audio import PCM16_16K, Codec
+from offhook.kit.sockets import GOING_AWAY, NORMAL
+from offhook.telephony.carrier_stream import digit, envelope_of
+from offhook.telephony.ports import MarkReached, Started, WireError, WireEvent
+
+FRAME: Final = PCM16_16K.frame_bytes
+_NO_STATUS: Final = 1005
+
+
+class VonageWire:
+    """One socket. The end of the call is the end of the socket; what it hears is everybody else in the conversation."""
+
+    has_binary_audio = True
+    goodbyes = frozenset({NORMAL, GOING_AWAY, _NO_STATUS})
+
+    def __init__(self) -> None:
+        self.codec: Codec = PCM16_16K
+        self._is_started = False
+        # That a mark comes back when it is cleared is not documented: that the audio was cleared stands for it.
+        self._last_mark: str | None = None
+        self._cleared_mark: str | None = None
+
+    def decode(self, message: str | bytes) -> bytes | WireEvent | None:
+        """Audio may come before the socket has introduced itself."""
+        if isinstance(message, bytes):
+            return message
+        envelope = envelope_of(message)
+        match envelope.get("event"):
+            case "websocket:connected":
+                return self._start(envelope.get("content-type"), envelope.get("call_id"))
+            case "websocket:dtmf":
+                nested = envelope.get("dtmf")
+                return digit(nested.get("digit") if isinstance(nested, dict) else envelope.get("digit"))
+            case "websocket:notify":
+                payload = envelope.get("payload")
+                return MarkReached(str(payload.get("mark", ""))) if isinstance(payload, dict) else None
+            case "websocket:cleared":
+                cleared, self._cleared_mark = self._cleared_mark, None
+                return MarkReached(cleared) if cleared is not None else None
+            case str():
+                return None
+        raise WireError("a message needs an event")
+
+    def _start(self, content_type: object, call_id: object) -> Started:
+        if self._is_started:
+            raise WireError("connected came twice")
+        if isinstance(content_type, str) and "rate=16000" not in content_type.replace(" ", ""):
+            raise WireError("only audio/l16 at 16000 Hz is carried")
+        self._is_started = True
+        known = call_id if isinstance(call_id, str) and call_id else None
+        return Started(stream_id=known or "vonage", call_id=known)
+
+    def encode(self, payload: bytes) -> bytes:
+        return payload if len(payload) == FRAME else payload[:FRAME].ljust(FRAME, b"\0")
+
+    def mark(self, name: str) -> bytes:
+        self._last_mark = name
+        return f'{{"action":"notify","payload":{{"mark":{json.dumps(name)}}}}}'.encode()
+
+    def clear(self) -> bytes:
+        self._cleared_mark, self._last_mark = self._last_mark or self._cleared_mark, None
+        return b'{"action":"clear"}'

@@ -1,0 +1,272 @@
+"""Vonage: lists of actions, two legs that report to one address, binary media."""
+
+import json
+from functools import cache
+from typing import Any
+
+import jwt
+import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+from offhook.telephony.ports import (
+    CarrierAccount,
+    CarrierFailed,
+    Digit,
+    InboundCall,
+    LookedUp,
+    MachineVerdict,
+    MarkReached,
+    Started,
+    StatusUpdate,
+    TransferLeg,
+    TransferNews,
+    TransferOrder,
+    WireError,
+)
+from offhook.telephony.providers import vonage
+from offhook.telephony.providers.vonage.webhooks import VonageWebhooks
+from offhook.telephony.providers.vonage.wire import FRAME, VonageWire
+from tests.fakes.web import Reply, Seen, json_reply
+from tests.telephony.carrier_kit import LINKS, REQUEST, account, posted, rest
+
+
+@cache
+def key() -> rsa.RSAPrivateKey:
+    return rsa.generate_private_key(65537, 2048)
+
+
+@pytest.fixture
+def mine() -> CarrierAccount:
+    pem = key().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
+    return account("vonage", api_key="a1", api_secret="s1", application_id="app1", private_key=pem)
+
+
+def parts(http: Any) -> Any:
+    """The parts of a spec, none of which is missing here."""
+    return vonage.carrier(http)
+
+
+class TestCalls:
+    async def test_dialling(self, mine: CarrierAccount) -> None:
+        async with rest("vonage", json_reply({"uuid": "u9", "status": "started"}, 201)) as (http, server):
+            assert await parts(http).dialer.dial(mine, REQUEST) == "u9"
+            await parts(http).dialer.hang_up(mine, "u9")
+
+        dialled, ended = server.seen
+        assert (dialled.method, dialled.target) == ("POST", "/v1/calls")
+        assert dialled.json == {
+            "to": [{"type": "phone", "number": "14155550123"}],
+            "from": {"type": "phone", "number": "12015550100"},
+            "ringing_timer": 30,
+            "answer_url": [LINKS.answer_url],
+            "answer_method": "POST",
+            "event_url": [LINKS.callback("events")],
+            "event_method": "POST",
+        }
+        assert (ended.method, ended.target, ended.json) == ("PUT", "/v1/calls/u9", {"action": "hangup"})
+        tokens = [
+            jwt.decode(seen.headers["authorization"].removeprefix("Bearer "), key().public_key(), ["RS256"])
+            for seen in server.seen
+        ]
+        assert {token["application_id"] for token in tokens} == {"app1"}
+        assert len({token["jti"] for token in tokens}) == 2
+
+    @pytest.mark.parametrize(
+        ("status", "body", "code"),
+        [
+            (400, {"invalid_parameters": {"to[0].number": "bad"}}, "invalid_number"),
+            (401, {"title": "Unauthorized"}, "unauthorized"),
+            (402, {"title": "Low balance"}, "insufficient_funds"),
+            (429, {"title": "Too fast"}, "rate_limited"),
+            (502, {}, "carrier_failed"),
+        ],
+    )
+    async def test_a_dial_that_fails(self, mine: CarrierAccount, status: int, body: Any, code: str) -> None:
+        async with rest("vonage", json_reply(body, status)) as (http, _):
+            with pytest.raises(CarrierFailed) as failed:
+                await parts(http).dialer.dial(mine, REQUEST)
+        assert failed.value.code == code
+
+    async def test_a_key_that_is_none(self) -> None:
+        wrong = account("vonage", api_key="a1", api_secret="s1", application_id="app1", private_key="PEM")
+        async with rest("vonage", Reply()) as (http, server):
+            with pytest.raises(CarrierFailed) as failed:
+                await parts(http).account_check.check(wrong, "https://x")
+        assert (failed.value.code, server.seen) == ("carrier_misconfigured", [])
+
+    async def test_documents(self, mine: CarrierAccount) -> None:
+        async with rest("vonage", Reply()) as (http, _):
+            answerer = parts(http).answerer
+        [action] = json.loads((await answerer.connect(mine, "u9", LINKS)).body)
+
+        assert action["endpoint"] == [
+            {
+                "type": "websocket",
+                "uri": LINKS.media_url,
+                "content-type": "audio/l16;rate=16000",
+                "headers": {"run_id": "7", "call_id": "u9"},
+            }
+        ]
+        assert "eventType" not in action  # synchronous events would want a document each
+        assert json.loads((await answerer.refuse(mine, "u9", "No.")).body) == [{"action": "talk", "text": "No."}]
+        assert json.loads(answerer.unavailable("Later.").body) == [{"action": "talk", "text": "Later."}]
+
+    async def test_transfers(self, mine: CarrierAccount) -> None:
+        order = TransferOrder("t1", "u9", "+15005550006", "+12015550100", 20, "https://x/result", "https://x/room")
+        async with rest("vonage", json_reply({"uuid": "u10"}, 201)) as (http, server):
+            legs = parts(http).transfer_legs
+            leg = TransferLeg("t1", "u9", await legs.start(mine, order))
+            await legs.seat(mine, leg)
+            await legs.join(mine, leg)
+            await parts(http).blind_transfer.redirect(mine, "u9", "+15005550006", "+12015550100", 25, "")
+
+        dialled, joined, forwarded = (seen.json for seen in server.seen)
+        room = {"action": "conversation", "name": "t1", "startOnEnter": True, "endOnExit": True}
+        assert (dialled["ncco"], dialled["event_url"]) == ([room], ["https://x/result"])
+        assert joined == {"action": "transfer", "destination": {"type": "ncco", "ncco": [room]}}
+        assert forwarded["destination"]["ncco"][0]["endpoint"] == [{"type": "phone", "number": "15005550006"}]
+
+
+class TestWebhooks:
+    webhooks = VonageWebhooks()
+
+    @pytest.mark.parametrize(
+        ("fields", "news"),
+        [
+            ({"status": "started"}, StatusUpdate("initiated", "u1")),
+            ({"status": "ringing"}, StatusUpdate("ringing", "u1")),
+            ({"status": "answered"}, StatusUpdate("in_progress", "u1")),
+            ({"status": "completed", "duration": "4"}, StatusUpdate("completed", "u1", duration_s=4.0)),
+            ({"status": "busy"}, StatusUpdate("busy", "u1")),
+            ({"status": "unanswered"}, StatusUpdate("no_answer", "u1")),
+            ({"status": "timeout"}, StatusUpdate("no_answer", "u1")),
+            ({"status": "cancelled"}, StatusUpdate("canceled", "u1")),
+            (
+                {"status": "rejected", "detail": "invalid_number"},
+                StatusUpdate("failed", "u1", end_reason="invalid_number"),
+            ),
+            ({"status": "rejected", "detail": "declined"}, StatusUpdate("busy", "u1")),
+            ({"status": "disconnected"}, None),
+            ({"status": "completed", "to": "wss://voice.example.org/x"}, None),
+            ({"status": "machine", "call_uuid": "u1", "uuid": None}, MachineVerdict(True, False, "u1")),
+            ({"status": "machine", "call_uuid": "u1", "sub_state": "beep_start"}, MachineVerdict(True, True, "u1")),
+            ({"status": "human", "call_uuid": "u1"}, MachineVerdict(False, True, "u1")),
+        ],
+    )
+    def test_news_of_a_call(self, fields: dict[str, Any], news: object) -> None:
+        assert self.webhooks.parse_status("events", posted("https://x", {"uuid": "u1", **fields})) == news
+
+    @pytest.mark.parametrize(
+        ("status", "news"),
+        [
+            ("answered", TransferNews("answered", "u1")),
+            ("busy", TransferNews("failed", "u1", "busy")),
+            ("unanswered", TransferNews("failed", "u1", "no_answer")),
+            ("failed", TransferNews("failed", "u1", "call_failed")),
+            ("completed", TransferNews("ended", "u1")),
+            ("ringing", None),
+            ("disconnected", None),
+        ],
+    )
+    async def test_news_of_a_transfer(self, status: str, news: TransferNews | None) -> None:
+        async with rest("vonage", Reply()) as (http, _):
+            legs = parts(http).transfer_legs
+        assert legs.parse_transfer(posted("https://x", {"uuid": "u1", "status": status})) == news
+
+    def test_an_inbound_call(self) -> None:
+        token = jwt.encode({"api_key": "a1", "application_id": "app1"}, "s" * 32, "HS256")
+        call = {"uuid": "u1", "conversation_uuid": "c1", "from": "14155550123", "to": "12015550100"}
+        webhook = posted("https://x", call, authorization=f"Bearer {token}")
+
+        assert self.webhooks.recognises(webhook)
+        assert self.webhooks.recognises(posted("https://x", call))
+        assert self.webhooks.account_reference(webhook) == "a1"
+        assert self.webhooks.account_reference(posted("https://x", call)) is None
+        assert self.webhooks.parse_inbound(webhook) == InboundCall("u1", "+14155550123", "+12015550100", "a1")
+        assert self.webhooks.parse_inbound(posted("https://x", {**call, "status": "ringing"})) is None
+
+
+class TestWire:
+    def test_audio_is_passed_as_it_is(self) -> None:
+        wire = VonageWire()
+        frame = bytes(range(256)) * 2 + bytes(128)
+
+        assert FRAME == 640
+        assert wire.decode(frame) is frame  # even before it has introduced itself
+        assert wire.encode(frame) is frame
+        assert wire.encode(b"\1" * 100) == b"\1" * 100 + bytes(540)
+
+    def test_what_it_says(self) -> None:
+        wire = VonageWire()
+        connected = '{"event":"websocket:connected","content-type":"audio/l16;rate=16000","call_id":"u1","run_id":"7"}'
+
+        assert wire.decode(connected) == Started("u1", "u1")
+        assert wire.decode('{"event":"websocket:dtmf","digit":"5","duration":260}') == Digit("5")
+        assert wire.decode('{"event":"websocket:dtmf","dtmf":{"digit":"6"}}') == Digit("6")
+        assert wire.decode('{"event":"websocket:new"}') is None
+        assert json.loads(wire.mark("s1")) == {"action": "notify", "payload": {"mark": "s1"}}
+        assert wire.decode('{"event":"websocket:notify","payload":{"mark":"s1"}}') == MarkReached("s1")
+        assert json.loads(wire.clear()) == {"action": "clear"}
+        assert wire.decode('{"event":"websocket:cleared"}') == MarkReached("s1")
+        assert wire.decode('{"event":"websocket:cleared"}') is None
+
+    @pytest.mark.parametrize(
+        "message",
+        [
+            "hello",
+            "[]",
+            "{}",
+            '{"event":"websocket:connected","content-type":"audio/l16;rate=8000"}',
+            '{"event":"websocket:dtmf"}',
+        ],
+    )
+    def test_is_refused_with_a_reason(self, message: str) -> None:
+        with pytest.raises(WireError):
+            VonageWire().decode(message)
+
+
+class TestNumbers:
+    def answers(self, seen: Seen) -> Reply:
+        match seen.method, seen.target.partition("?")[0]:
+            case "GET", "/number/search" | "/account/numbers":
+                number = {"country": "US", "msisdn": "14155550199", "type": "mobile-lvn", "cost": "0.90"}
+                return json_reply({"count": 1, "numbers": [{**number, "features": ["VOICE", "SMS"]}]})
+            case "GET", "/v2/applications/app1":
+                capabilities = {"voice": {"region": "eu"}, "messages": {}}
+                return json_reply({"id": "app1", "name": "Mine", "capabilities": capabilities, "_links": {}})
+            case "POST", "/identity-insights/v1/requests":
+                return json_reply({"insights": {"current_carrier": {"name": "T", "network_type": "MOBILE"}}})
+            case "POST", _:
+                return json_reply({"error-code": "200"})
+            case "PUT", _:
+                return json_reply({})
+        return json_reply({"title": "Not found"}, 404)
+
+    async def test_from_search_to_release(self, mine: CarrierAccount) -> None:
+        async with rest("vonage", self.answers) as (http, server):
+            spec = parts(http)
+            [found] = await spec.catalog.search(mine, "US", "415", None, 5)
+            assert await spec.catalog.buy(mine, "+14155550199", "US") == "14155550199"
+            assert await spec.catalog.owned(mine, "+14155550199") == "14155550199"
+            assert await spec.catalog.owned(mine, "+14155550000") is None
+            await spec.routing.point(mine, "+14155550199", "https://x/api/v1/telephony/inbound/run")
+            await spec.catalog.release(mine, "+14155550199", None)
+            assert await spec.lookup.look_up(mine, "+14155550199") == LookedUp("T", "mobile")
+            assert await spec.account_check.check(mine, "https://x") == {}
+
+        assert (found.phone_number, found.number_type, found.monthly_cost_cents) == ("+14155550199", "mobile", 90)
+        forms = [(seen.target, seen.body) for seen in server.seen if seen.target.startswith("/number/") and seen.body]
+        order = b"country=US&msisdn=14155550199"
+        assert forms == [
+            ("/number/buy", order),
+            ("/number/update", order + b"&app_id=app1"),
+            ("/number/cancel", order),
+        ]
+        [put] = [seen.json for seen in server.seen if seen.method == "PUT"]
+        assert put["name"] == "Mine"
+        assert not {"id", "_links"} & put.keys()
+        assert put["capabilities"]["messages"] == {}
+        voice = put["capabilities"]["voice"]
+        assert (voice["region"], voice["signed_callbacks"]) == ("eu", True)
+        assert voice["webhooks"]["event_url"]["address"] == "https://x/api/v1/telephony/vonage/events"
