@@ -1,13 +1,12 @@
-/** Beside the canvas: the form of what is chosen, tries, settings, versions. All stay mounted, so that a call goes on. */
+/** Beside the canvas: the form of what is chosen, tries, settings, versions. */
 
-import { SegmentedControl, Text } from "@mantine/core";
+import { SegmentedControl } from "@mantine/core";
 import { useEffect, useState } from "react";
-import { Inspector, SettingsPanel, VersionsPanel, type Editor } from "../features/builder";
-import { ChatPanel } from "../features/chat";
-import { TalkPanel } from "../features/talk";
+import { type Editor, Inspector, SettingsPanel, VersionsPanel } from "../features/builder";
 import type { Agent } from "../lib/types";
 import classes from "./agent_screen.module.css";
-import type { Bench, BenchMode } from "./use_bench";
+import { BenchPane } from "./bench_pane";
+import type { Bench } from "./use_bench";
 
 interface AgentDockProps {
   agent: Agent;
@@ -46,35 +45,6 @@ export function AgentDock({ agent, canEdit, bench, selection }: AgentDockProps) 
       </div>
       <div className={classes.pane} hidden={shown !== "versions"}>
         {shown === "versions" && <VersionsPanel />}
-      </div>
-    </>
-  );
-}
-
-function BenchPane({ agent, bench }: { agent: Agent; bench: Bench }) {
-  const version = agent.has_draft ? `draft v${agent.version_number}` : `published v${agent.version_number}`;
-  return (
-    <>
-      <div className={classes.benchTabs}>
-        <SegmentedControl
-          size="xs"
-          aria-label="How to try it"
-          value={bench.mode}
-          onChange={(mode) => bench.setMode(mode as BenchMode)}
-          data={[
-            { value: "talk", label: "Talk" },
-            { value: "type", label: "Type" },
-          ]}
-        />
-        <Text span fz="xs" c="dimmed" ml={10}>
-          with the {version}
-        </Text>
-      </div>
-      <div className={classes.pane} hidden={bench.mode !== "talk"}>
-        <TalkPanel agentId={agent.id} agentName={agent.name} call={bench.call} />
-      </div>
-      <div className={classes.pane} hidden={bench.mode !== "type"}>
-        <ChatPanel chat={bench.chat} agentName={agent.name} />
       </div>
     </>
   );

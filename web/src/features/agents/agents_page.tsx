@@ -4,14 +4,17 @@ import { Badge, Button, Group, Skeleton, Stack, Text, Title } from "@mantine/cor
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { Problem } from "../../components/problem";
+import { useMay } from "../../lib/account";
 import { when } from "../../lib/format";
 import type { AgentItem } from "../../lib/types";
 import { useAgents } from "./api";
 import classes from "./agents_page.module.css";
+import { GetStarted } from "./get_started";
 import { NewAgent } from "./new_agent";
 
 export function AgentsPage() {
   const agents = useAgents();
+  const { write: canWrite } = useMay();
   const [isCreating, setIsCreating] = useState(false);
   const count = agents.data?.length ?? 0;
   return (
@@ -25,11 +28,12 @@ export function AgentsPage() {
             Open an agent to talk with it, here in the browser.
           </Text>
         </div>
-        {count > 0 && <Button onClick={() => setIsCreating(true)}>New agent</Button>}
+        {canWrite && count > 0 && <Button onClick={() => setIsCreating(true)}>New agent</Button>}
       </Group>
       {agents.isPending && <Loading />}
       {agents.isError && <Problem title="The agents could not be loaded" error={agents.error} onRetry={() => void agents.refetch()} />}
-      {agents.data && count === 0 && <Empty onCreate={() => setIsCreating(true)} />}
+      {agents.data && count === 0 && <Empty onCreate={canWrite ? () => setIsCreating(true) : undefined} />}
+      {agents.data && canWrite && <GetStarted agents={agents.data} onCreate={() => setIsCreating(true)} />}
       {count > 0 && (
         <ul className={classes.grid}>
           {agents.data?.map((agent) => (
@@ -58,7 +62,7 @@ function AgentCard({ agent }: { agent: AgentItem }) {
             {runs} · made {when(agent.created_at)}
           </Text>
           <span className={classes.go} aria-hidden="true">
-            Talk →
+            Open →
           </span>
         </Group>
       </Link>
@@ -88,7 +92,7 @@ function Loading() {
   );
 }
 
-function Empty({ onCreate }: { onCreate: () => void }) {
+function Empty({ onCreate }: { onCreate: (() => void) | undefined }) {
   return (
     <div className={classes.empty}>
       <Title order={2} fz={20}>
@@ -98,9 +102,11 @@ function Empty({ onCreate }: { onCreate: () => void }) {
         An agent is a small graph: it greets, listens, and decides where the conversation goes next. Start with one that greets and says goodbye, and talk
         to it right away.
       </Text>
-      <Button size="md" mt="sm" onClick={onCreate}>
-        New agent
-      </Button>
+      {onCreate && (
+        <Button size="md" mt="sm" onClick={onCreate}>
+          New agent
+        </Button>
+      )}
     </div>
   );
 }

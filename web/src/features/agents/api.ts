@@ -19,3 +19,13 @@ export function useCreateAgent() {
     onSuccess: () => queries.invalidateQueries({ queryKey: ["agents"] }),
   });
 }
+
+/** The language model writes the steps from a description. */
+export function useWriteAgent() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (body: { call_type: "inbound" | "outbound"; use_case: string; activity_description: string }) =>
+      unwrap(api.POST("/api/v1/workflow/create/template", { body })),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ["agents"] }),
+  });
+}

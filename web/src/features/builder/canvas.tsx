@@ -9,6 +9,7 @@ import {
   type OnConnectEnd,
   type OnSelectionChangeParams,
   ReactFlow,
+  type ReactFlowInstance,
   applyEdgeChanges,
   applyNodeChanges,
   useReactFlow,
@@ -17,6 +18,7 @@ import {
 } from "@xyflow/react";
 import { type DragEvent, useCallback, useEffect, useState } from "react";
 import { moveSteps, reconnect } from "../../graph/edit";
+import { STEP_WIDTH } from "../../graph/places";
 import { canConnect } from "../../graph/specs";
 import classes from "./canvas.module.css";
 import { CanvasTools } from "./canvas_tools";
@@ -25,13 +27,15 @@ import { flowEdges, flowNodes } from "./flow_items";
 import { KindMenu, type MenuPlace } from "./kind_menu";
 import { useMarks } from "./marks";
 import { StepCard, type StepNode } from "./step_card";
+import { Tour } from "./tour";
 import { useCanvasActions } from "./use_canvas_actions";
 import { WayLine, type WayEdge } from "./way_line";
 
 const NODE_TYPES = { step: StepCard };
 const EDGE_TYPES = { way: WayLine };
 export const KIND_MIME = "application/x-offhook-kind";
-const FIT = { padding: 0.18, maxZoom: 1 };
+/** Below this zoom a step cannot be read: a larger graph is shown from its start on. */
+const READABLE = 0.62;
 
 export function Canvas() {
   const editor = useEditorContext();
@@ -88,7 +92,7 @@ export function Canvas() {
   };
 
   return (
-    <div className={classes.canvas} role="region" aria-label="Steps of the conversation">
+    <div className={classes.canvas} data-tour="canvas" role="region" aria-label="Steps of the conversation">
       <ReactFlow<StepNode, WayEdge>
         nodes={nodes}
         edges={edges}
@@ -115,8 +119,7 @@ export function Canvas() {
         multiSelectionKeyCode={["Shift", "Meta", "Control"]}
         minZoom={0.1}
         maxZoom={1.6}
-        fitView
-        fitViewOptions={FIT}
+        onInit={showAtFirst}
         elevateEdgesOnSelect
         proOptions={{ hideAttribution: false }}
       >
@@ -124,9 +127,21 @@ export function Canvas() {
         <MiniMap style={{ width: 150, height: 104 }} className={classes.minimap} pannable zoomable nodeColor={miniColour} nodeStrokeWidth={0} nodeBorderRadius={14} ariaLabel="Small map" />
         <CanvasTools />
       </ReactFlow>
+      {canEdit && <Tour />}
       <KindMenu place={menu} onClose={() => setMenu(null)} onChoose={(kind, place) => actions.add(kind, { x: place.position.x - 118, y: place.position.y }, place.from)} />
     </div>
   );
+}
+
+function showAtFirst(flow: ReactFlowInstance<StepNode, WayEdge>) {
+  void flow.fitView({ padding: 0.14, maxZoom: 1 }).then(() => {
+    if (flow.getZoom() >= READABLE) return;
+    const start = flow.getNodes().find((node) => node.data.step.type === "startCall") ?? flow.getNodes()[0];
+    const box = window.document.querySelector(".react-flow")?.getBoundingClientRect();
+    if (start === undefined || box === undefined) return;
+    const zoom = 0.8;
+    void flow.setViewport({ x: box.width / 2 - (start.position.x + STEP_WIDTH / 2) * zoom, y: 90 - start.position.y * zoom, zoom });
+  });
 }
 
 const MINI: Record<string, string> = { startCall: "#0c8577", endCall: "#c2483f", globalNode: "#8259c7", trigger: "#b3680c" };

@@ -31,7 +31,7 @@ export function PublishButton() {
   return (
     <Popover opened={failure !== null} onChange={() => setFailure(null)} position="bottom-end" withArrow shadow="md">
       <Popover.Target>
-        <Button size="sm" loading={isBusy} disabled={!hasSomething || saving.name === "conflict"} onClick={() => void run()}>
+        <Button size="sm" data-tour="publish" loading={isBusy} disabled={!hasSomething || saving.name === "conflict"} onClick={() => void run()}>
           {hasSomething ? "Publish" : "Published"}
         </Button>
       </Popover.Target>

@@ -11,7 +11,7 @@ interface ChatLogProps {
   chat: Chat;
   agentName: string;
   /** Says something else in place of this turn's message. */
-  onEdit: (turn: ShownTurn) => void;
+  onEdit: ((turn: ShownTurn) => void) | undefined;
 }
 
 export function ChatLog({ chat, agentName, onEdit }: ChatLogProps) {

@@ -3,6 +3,7 @@
 import { Button, Text, TextInput } from "@mantine/core";
 import { type FormEvent, useRef, useState } from "react";
 import { Problem } from "../../components/problem";
+import { ToolCalls } from "../../components/tool_calls";
 import { ChatLog } from "./chat_log";
 import classes from "./chat_panel.module.css";
 import type { ShownTurn } from "./turns";
@@ -50,6 +51,8 @@ export function ChatPanel({ chat, agentName }: { chat: Chat; agentName: string }
           <Problem error={chat.error} />
         </div>
       )}
+      <ToolCalls calls={chat.tools} />
+      <Variables values={chat.variables} />
       {chat.isOver ? (
         <div className={classes.foot}>
           <Text fz="sm" c="dimmed" role="status">
@@ -78,5 +81,21 @@ export function ChatPanel({ chat, agentName }: { chat: Chat; agentName: string }
         </form>
       )}
     </div>
+  );
+}
+
+/** What the agent has found out so far. */
+function Variables({ values }: { values: Record<string, unknown> }) {
+  const known = Object.entries(values).filter(([, value]) => value !== null && value !== "" && typeof value !== "object");
+  if (known.length === 0) return null;
+  return (
+    <dl className={classes.variables} aria-label="Variables">
+      {known.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{String(value)}</dd>
+        </div>
+      ))}
+    </dl>
   );
 }

@@ -1,6 +1,8 @@
 /** A text chat as React state: start, say, go back and say something else, end. */
 
 import { useCallback, useMemo, useState } from "react";
+import type { ToolCall } from "../../lib/live_run";
+import { useLiveRun } from "../../lib/use_live_run";
 import { type TextChat, useChatRequests } from "./api";
 import { type ShownTurn, shownTurns, wayOf } from "./turns";
 
@@ -17,6 +19,7 @@ export interface Chat {
   nodeId: string | null;
   visited: string[];
   variables: Record<string, unknown>;
+  tools: readonly ToolCall[];
   start: () => void;
   say: (text: string, onError?: () => void) => void;
   /** Goes back to the end of this turn; null goes forward again to the last one. */
@@ -32,6 +35,7 @@ export function useChat(agentId: number, prepare: () => Promise<unknown>): Chat 
   const turns = useMemo(() => (chat === null ? [] : shownTurns(chat.session_data.turns, chat.session_data.cursor_turn_id)), [chat]);
   const way = useMemo(() => wayOf(turns), [turns]);
   const runId = chat?.id ?? null;
+  const live = useLiveRun(agentId, runId);
   const isOver = chat?.is_over === true;
   const last = chat?.session_data.turns.filter((_, index) => turns[index]?.isBehind === false).at(-1);
   const begin = useCallback(() => {
@@ -51,6 +55,7 @@ export function useChat(agentId: number, prepare: () => Promise<unknown>): Chat 
     nodeId: isOver ? null : way.nodeId,
     visited: way.visited,
     variables: last?.variables ?? {},
+    tools: live.tools,
     start: begin,
     say: (text, onError) => {
       if (runId !== null) say.mutate({ runId, text }, onError === undefined ? {} : { onError });

@@ -1,8 +1,8 @@
 /** What a browser call looks like at any moment, as a pure function of what happened. */
 
-import { type Conversation, EMPTY, advance, settle } from "../../lib/conversation";
+import { settle } from "../../lib/conversation";
 import type { CallEvent } from "../../lib/events";
-import { type Turn, addTurn } from "../../lib/latency";
+import { BEFORE, type LiveRun, follow } from "../../lib/live_run";
 
 export type Phase =
   | { name: "idle" }
@@ -13,16 +13,12 @@ export type Phase =
   | { name: "ended"; status: string; outcome: string | null; endReason: string | null }
   | { name: "failed"; message: string };
 
-export interface CallState {
+export interface CallState extends Pick<LiveRun, "conversation" | "visited" | "tools" | "turns"> {
   phase: Phase;
   runId: number | null;
-  conversation: Conversation;
-  /** The steps that the conversation came through, in order. */
-  visited: string[];
-  turns: Turn[];
 }
 
-export const IDLE: CallState = { phase: { name: "idle" }, runId: null, conversation: EMPTY, visited: [], turns: [] };
+export const IDLE: CallState = { ...BEFORE, phase: { name: "idle" }, runId: null };
 
 export type CallAction =
   | { type: "started" }
@@ -37,16 +33,10 @@ export function reduce(state: CallState, action: CallAction): CallState {
     case "run":
       return { ...state, runId: action.runId };
     case "event":
-      return { ...state, ...after(state, action.event), turns: addTurn(state.turns, action.event) };
+      return { ...state, ...follow({ ...BEFORE, ...state }, action.event) };
     case "phase":
       return isOver(action.phase) ? over(state, action.phase) : { ...state, phase: action.phase };
   }
-}
-
-function after(state: CallState, event: CallEvent): Pick<CallState, "conversation" | "visited"> {
-  const conversation = advance(state.conversation, event);
-  const { nodeId } = conversation;
-  return { conversation, visited: nodeId === null || state.visited.includes(nodeId) ? state.visited : [...state.visited, nodeId] };
 }
 
 export function isBusy(phase: Phase): boolean {

@@ -4,6 +4,7 @@ import { Button, Loader, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { LatencyBars, LatencySummary } from "../../components/latency";
+import { ToolCalls } from "../../components/tool_calls";
 import { Transcript } from "../../components/transcript";
 import { words } from "../../lib/format";
 import { useIsDemoVoice } from "./api";
@@ -17,12 +18,14 @@ interface TalkPanelProps {
   agentId: number;
   agentName: string;
   call: Call;
+  /** Below the button that begins the call. */
+  choice: ReactNode;
 }
 
 /** Rows of latency bars that fit below a conversation without pushing it away. */
 const LIVE_BARS = 4;
 
-export function TalkPanel({ agentId, agentName, call }: TalkPanelProps) {
+export function TalkPanel({ agentId, agentName, call, choice }: TalkPanelProps) {
   const isDemoVoice = useIsDemoVoice();
   const { state } = call;
   const hasWords = state.conversation.lines.length > 0;
@@ -32,9 +35,10 @@ export function TalkPanel({ agentId, agentName, call }: TalkPanelProps) {
       {hasWords ? (
         <Transcript lines={state.conversation.lines} agentName={agentName} isLive />
       ) : (
-        <Stage phase={state.phase} agentName={agentName} isDemoVoice={isDemoVoice} onStart={call.start} />
+        <Stage phase={state.phase} agentName={agentName} isDemoVoice={isDemoVoice} onStart={call.start} choice={choice} />
       )}
       {hasWords && <Ending agentId={agentId} state={state} onStart={call.start} />}
+      <ToolCalls calls={state.tools} />
       {state.turns.length > 0 && <LiveLatency state={state} />}
       {state.phase.name === "live" && <Controls call={call} />}
       {isDemoVoice && hasWords && (
@@ -62,10 +66,11 @@ interface StageProps {
   agentName: string;
   isDemoVoice: boolean;
   onStart: () => void;
+  choice: ReactNode;
 }
 
 /** What stands where the conversation will be. */
-function Stage({ phase, agentName, isDemoVoice, onStart }: StageProps) {
+function Stage({ phase, agentName, isDemoVoice, onStart, choice }: StageProps) {
   switch (phase.name) {
     case "asking":
       return <Waiting title="Allow the microphone" words="Your browser asks whether this page may hear you." />;
@@ -99,6 +104,7 @@ function Stage({ phase, agentName, isDemoVoice, onStart }: StageProps) {
               real one.
             </Text>
           )}
+          {choice}
         </Center>
       );
   }

@@ -1,0 +1,58 @@
+/** The three ways to try an agent; all stay mounted, so that looking at another does not end a call. */
+
+import { SegmentedControl, Switch, Text } from "@mantine/core";
+import { ChatPanel, SpokenPanel } from "../features/chat";
+import { SimulatePanel } from "../features/simulate";
+import { TalkPanel, isBusy } from "../features/talk";
+import type { Agent } from "../lib/types";
+import classes from "./agent_screen.module.css";
+import type { Bench, BenchMode } from "./use_bench";
+
+export function BenchPane({ agent, bench }: { agent: Agent; bench: Bench }) {
+  const version = agent.has_draft ? `draft v${agent.version_number}` : `published v${agent.version_number}`;
+  const isTalking = isBusy(bench.call.state.phase) || (bench.spoken.runId !== null && !bench.spoken.isOver);
+  const choice = (
+    <Switch
+      size="sm"
+      label="Use this browser's own voices"
+      description="Sounds better without a vendor key. The browser may send sound to its maker."
+      checked={bench.isBrowserVoice}
+      disabled={isTalking}
+      onChange={(event) => bench.setIsBrowserVoice(event.currentTarget.checked)}
+      maw={300}
+    />
+  );
+  return (
+    <>
+      <div className={classes.benchTabs} data-tour="bench">
+        <SegmentedControl
+          size="xs"
+          aria-label="How to try it"
+          value={bench.mode}
+          onChange={(mode) => bench.setMode(mode as BenchMode)}
+          data={[
+            { value: "talk", label: "Talk" },
+            { value: "type", label: "Type" },
+            { value: "simulate", label: "Simulate" },
+          ]}
+        />
+        <Text span fz="xs" c="dimmed">
+          {version}
+        </Text>
+      </div>
+      <div className={classes.pane} hidden={bench.mode !== "talk"}>
+        {bench.isBrowserVoice ? (
+          <SpokenPanel chat={bench.spoken} agentName={agent.name} choice={choice} />
+        ) : (
+          <TalkPanel agentId={agent.id} agentName={agent.name} call={bench.call} choice={choice} />
+        )}
+      </div>
+      <div className={classes.pane} hidden={bench.mode !== "type"}>
+        <ChatPanel chat={bench.chat} agentName={agent.name} />
+      </div>
+      <div className={classes.pane} hidden={bench.mode !== "simulate"}>
+        <SimulatePanel simulation={bench.simulation} agentId={agent.id} agentName={agent.name} />
+      </div>
+    </>
+  );
+}

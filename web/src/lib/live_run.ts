@@ -1,0 +1,63 @@
+/** A run while it goes on, as a pure function of its events: what was said, where it stands, what tools did, how fast it answered. */
+
+import { type Conversation, EMPTY, advance, settle } from "./conversation";
+import { type CallEvent, text } from "./events";
+import { type Turn, addTurn } from "./latency";
+
+export interface ToolCall {
+  name: string;
+  arguments: unknown;
+  /** Undefined while it runs. */
+  isOk: boolean | undefined;
+  result: string;
+}
+
+export interface LiveRun {
+  conversation: Conversation;
+  /** The steps that the conversation came through, in order. */
+  visited: string[];
+  tools: ToolCall[];
+  turns: Turn[];
+  ended: { status: string; outcome: string | null; endReason: string | null } | null;
+  /** The number of the newest stored event. */
+  seq: number;
+}
+
+export const BEFORE: LiveRun = { conversation: EMPTY, visited: [], tools: [], turns: [], ended: null, seq: 0 };
+
+export interface NumberedEvent extends CallEvent {
+  seq?: number;
+}
+
+/** The run after one more event; what was seen already changes nothing. */
+export function follow(run: LiveRun, event: NumberedEvent): LiveRun {
+  if (event.seq !== undefined && event.seq <= run.seq) return run;
+  const conversation = advance(run.conversation, event);
+  const { nodeId } = conversation;
+  return {
+    ...run,
+    conversation,
+    visited: nodeId === null || run.visited.includes(nodeId) ? run.visited : [...run.visited, nodeId],
+    tools: toolsAfter(run.tools, event),
+    turns: addTurn(run.turns, event),
+    seq: event.seq ?? run.seq,
+  };
+}
+
+export function finish(run: LiveRun, ended: NonNullable<LiveRun["ended"]>): LiveRun {
+  return { ...run, ended, conversation: { ...settle(run.conversation), nodeId: null } };
+}
+
+function toolsAfter(tools: ToolCall[], event: CallEvent): ToolCall[] {
+  if (event.type === "tool_called") return [...tools, { name: text(event, "name"), arguments: event.data["arguments"] ?? null, isOk: undefined, result: "" }];
+  if (event.type !== "tool_answered") return tools;
+  const at = tools.findLastIndex((call) => call.name === text(event, "name") && call.isOk === undefined);
+  const isOk = event.data["ok"] !== false;
+  const result = isOk ? shown(event.data["result"]) : text(event, "error");
+  return tools.map((call, index) => (index === at ? { ...call, isOk, result } : call));
+}
+
+function shown(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
