@@ -60,6 +60,7 @@ class Both:
     twin: TwinTx
     real: PgTx
     is_broken: bool = False
+    last: Any = None
 
     async def ask(self, name: str, statement: Statement) -> Any:
         """The answer of both. After a wait both transactions are over, as PostgreSQL's is after an error."""
