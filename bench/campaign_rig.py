@@ -17,6 +17,7 @@ from offhook.bootstrap import build_root
 from offhook.campaigns import Campaigns, service
 from offhook.campaigns.service import NewContact
 from offhook.kit import migrations
+from offhook.kit.data_folder import DataFolder
 from offhook.kit.process import die_with_parent
 from offhook.orgs import service as orgs
 from offhook.root import Root
@@ -69,8 +70,22 @@ class Rig:
             return made.id
 
     def start_worker(self, log: Any = None) -> "subprocess.Popen[bytes]":
+        return self._start(["worker"], log)
+
+    def start_server(self) -> "subprocess.Popen[bytes]":
+        """The API without a worker, on the same database and data folder."""
+        return self._start(["serve", "--no-worker", "--port", "0"], None)
+
+    async def address(self, within_s: float = 60) -> str:
+        """Where the server listens; TimeoutError when it does not."""
+        async with asyncio.timeout(within_s):
+            while (info := DataFolder(self.root.settings.data_dir).running()) is None:  # noqa: ASYNC110 - another process
+                await asyncio.sleep(0.1)
+        return str(info.url)
+
+    def _start(self, arguments: Sequence[str], log: Any) -> "subprocess.Popen[bytes]":
         worker = subprocess.Popen(
-            [sys.executable, "-m", "offhook.cli", "worker"],
+            [sys.executable, "-m", "offhook.cli", *arguments],
             env=os.environ | self.environment,
             stdin=subprocess.DEVNULL,
             stdout=log,

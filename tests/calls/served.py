@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from types import TracebackType
@@ -118,6 +119,15 @@ class Served(AbstractAsyncContextManager["Served"]):
             while (run := await self.run(workflow_id, run_id))["status"] in {"initiated", "ringing", "in_progress"}:
                 await asyncio.sleep(0.2)
         return run
+
+    async def until(
+        self, ask: Callable[[], Awaitable[Any]], holds: Callable[[Any], bool], *, within_s: float = 120
+    ) -> Any:
+        """Ask until it holds; TimeoutError."""
+        async with asyncio.timeout(within_s):
+            while not holds(answer := await ask()):
+                await asyncio.sleep(0.2)
+        return answer
 
     async def recording(self, workflow_id: int, run_id: int, to: Path) -> Path:
         answer = await self.http.get(f"/workflow/{workflow_id}/runs/{run_id}/recording")

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from sqlalchemy import select, text
 
-from offhook.campaigns import Campaigns
+from offhook.campaigns import Campaigns, Engine
+from offhook.campaigns.engine import MOST_UNFINISHED
 from offhook.campaigns.progress import Progress, progress
 from offhook.campaigns.tables import Attempt, Campaign, Contact
 from offhook.jobs.worker import run_worker
@@ -80,3 +81,29 @@ async def test_two_at_once_one_wins(
     assert [getattr(error, "code", error) for error in refused] == [
         {"start": "campaign_not_startable", "resume": "campaign_not_resumable"}[verb]
     ]
+
+
+async def test_a_job_that_kills_its_workers_pauses_the_campaign(
+    root: Root, org: OrgFixture, campaigns: Campaigns, make_campaign: MakeCampaign
+) -> None:
+    await instant_sandbox(root, org.id)
+    campaign = await make_campaign(contacts=1)
+    await campaigns.start(org.id, campaign.id)
+    engine = root.get(Engine)
+    # As its worker leaves it when it dies in the middle: begun, and not ended.
+    for _ in range(MOST_UNFINISHED):
+        assert await engine.begin_job(org.id)
+    reached = await until_over(root, campaign, status="paused")
+    assert reached.dialled == 0
+    async with root.db.transaction() as session:
+        found = await session.get_one(Campaign, campaign.id)
+        assert (found.failure_reason or "").startswith("worker_lost: ")
+    await campaigns.resume(org.id, campaign.id)
+    assert (await until_over(root, campaign)).answered == 1
+
+
+async def test_jobs_that_end_are_not_counted_against_a_campaign(root: Root, org: OrgFixture) -> None:
+    engine = root.get(Engine)
+    for _ in range(2 * MOST_UNFINISHED):
+        assert await engine.begin_job(org.id)
+        await engine.end_job(org.id)

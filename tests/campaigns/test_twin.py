@@ -19,7 +19,7 @@ from offhook.root import Root
 from offhook.runs import service as runs
 from tests.campaigns.conftest import MakeCampaign
 from tests.campaigns.sim.twin import TwinTx
-from tests.campaigns.twins import BLOCKED, Both, Statement, Twins, in_order, plain_route, without_call
+from tests.campaigns.twins import Both, Statement, Twins, plain_route, without_call
 from tests.fakes.clock import SetClock
 from tests.fixtures_orgs import OrgFixture
 
@@ -134,6 +134,9 @@ class Play:
             settled = [self.settled(dial, now) for dial in dials]
             yield "settle", lambda tx: tx.settle(settled, now)
         yield "has_running", lambda tx: tx.has_running(org)
+        yield "pass_begins", lambda tx: tx.pass_begins(org)
+        if rng.random() < 0.3:
+            yield "pass_ended", lambda tx: tx.pass_ended(org)
         yield "wake", lambda tx: tx.wake(org, now + timedelta(seconds=rng.choice([-1, 0.05, 3])))
 
     async def tick(self) -> Script:
@@ -235,11 +238,13 @@ async def test_the_twin_answers_as_postgresql_does(root: Root, org: OrgFixture, 
     answers = waits = 0
     for seed in range(SEEDS):
         async with root.db.transaction() as session:
-            await session.execute(text("TRUNCATE campaigns, runs CASCADE"))
+            await session.execute(text("TRUNCATE campaigns, runs, campaign_dial_passes CASCADE"))
         made = [await make_campaign(contacts=n, name=f"C{n}") for n in (9, 4)]
         async with root.db.transaction() as session:
             await session.execute(text("UPDATE campaigns SET status = 'running'"))
-            await session.execute(text("UPDATE campaign_contacts SET due_at = :now, variables = '{}'"), {"now": clock.now()})
+            await session.execute(
+                text("UPDATE campaign_contacts SET due_at = :now, variables = '{}'"), {"now": clock.now()}
+            )
             campaigns = [await session.get_one(Campaign, one.id, populate_existing=True) for one in made]
         twins = Twins(root, clock, seed)
         await twins.begin(org.id, campaigns, 10)

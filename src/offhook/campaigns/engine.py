@@ -9,6 +9,12 @@ from offhook.campaigns.settling import Settling
 
 SILENT_BATCH: Final = 200
 LOOK_S: Final = 0.02
+# Above what many workers begin at the same time, and far below what a night of crashes amounts to.
+MOST_UNFINISHED: Final = 20
+WORKERS_DIE: Final = (
+    f"worker_lost: {MOST_UNFINISHED} attempts to dial in a row ended with the process that made them."
+    " Look at the workers' log, and resume the campaign."
+)
 
 
 class Engine:
@@ -29,6 +35,21 @@ class Engine:
         reserved = await self.dialing.reserve(organization_id)
         await self.dialing.ask(reserved)
         return len(reserved.placings)
+
+    async def begin_job(self, organization_id: int) -> bool:
+        """Before a job dials: False when the jobs before it never came to an end, and every running campaign of the
+        organisation was paused for it. :meth:`end_job` says that this one did."""
+        async with self._store.transaction() as tx:
+            if await tx.pass_begins(organization_id) <= MOST_UNFINISHED:
+                return True
+            for plan in await tx.running(organization_id):
+                await tx.set_status(plan.id, "paused", WORKERS_DIE, self._time.now())
+            await tx.pass_ended(organization_id)
+            return False
+
+    async def end_job(self, organization_id: int) -> None:
+        async with self._store.transaction() as tx:
+            await tx.pass_ended(organization_id)
 
     async def runs_ended(self, runs: Sequence[tuple[int, int]]) -> None:
         """On ``CallEnded`` and ``RunFinished`` of ``(organization, run)``; hearing it twice, or of a run of nobody's

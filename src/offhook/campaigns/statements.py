@@ -126,6 +126,17 @@ SAVE_TOKENS: Final = text(
     "UPDATE campaign_dial_buckets SET tokens = :tokens, at = :at"
     " WHERE organization_id = :organization_id AND account = :account"
 )
+PASS_BEGINS: Final = text(
+    "INSERT INTO campaign_dial_passes AS pass (organization_id, unfinished)"
+    " SELECT id, 1 FROM organizations, (SELECT set_config('synchronous_commit', 'off', true)) AS without_waiting"
+    " WHERE id = :organization_id"
+    " ON CONFLICT (organization_id) DO UPDATE SET unfinished = pass.unfinished + 1 RETURNING unfinished"
+)
+PASS_ENDED: Final = text(
+    "UPDATE campaign_dial_passes SET unfinished = 0"
+    " FROM (SELECT set_config('synchronous_commit', 'off', true)) AS without_waiting"
+    " WHERE organization_id = :organization_id AND unfinished <> 0"
+)
 OPEN: Final = text(
     "SELECT id, organization_id, run_id, check_at < :now AS is_silent FROM campaign_attempts"
     " WHERE state <> 'final' AND run_id IS NOT NULL ORDER BY check_at LIMIT :limit"

@@ -255,6 +255,13 @@ class PgTx:
         found = text("SELECT 1 FROM campaigns WHERE organization_id = :id AND status = 'running' LIMIT 1")
         return bool(await self._run(found, id=organization_id))
 
+    async def pass_begins(self, organization_id: int) -> int:
+        rows = await self._run(sql.PASS_BEGINS, organization_id=organization_id)
+        return int(rows[0].unfinished) if rows else 0
+
+    async def pass_ended(self, organization_id: int) -> None:
+        await self._changed(sql.PASS_ENDED, organization_id=organization_id)
+
     async def wake(self, organization_id: int, at: datetime | None) -> None:
         now = self.clock.now()
         if self.is_dialling_here and (at is None or at <= now):

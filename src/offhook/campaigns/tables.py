@@ -129,3 +129,15 @@ class DialBucket(Base):
     account: Mapped[str] = mapped_column(String(64), primary_key=True)
     tokens: Mapped[float]
     at: Mapped[datetime]
+
+
+class DialPass(Base):
+    """Of an organisation: dialling jobs that began since one last came to its end. A job that kills its worker never does,
+    and is taken over by the next worker: without a limit it would kill them all, again and again."""
+
+    __tablename__ = "campaign_dial_passes"
+
+    organization_id: Mapped[int] = mapped_column(
+        ForeignKey("organizations.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    unfinished: Mapped[int] = mapped_column(server_default=text("0"))

@@ -25,7 +25,13 @@ class DialJobs:
 
     async def dial(self, payload: dict[str, Any]) -> None:
         """The job ``campaign.dial`` ``{organization_id}``."""
-        await self._dial(int(payload["organization_id"]))
+        organization_id = int(payload["organization_id"])
+        if not await self._engine.begin_job(organization_id):
+            return
+        try:
+            await self._dial(organization_id)
+        finally:  # an error is no death; of that nobody would tell
+            await self._engine.end_job(organization_id)
 
     def wake(self, organization_id: int) -> None:
         """Dial soon, in this process. A pass that fails is repeated by the job that is enqueued with every such call."""

@@ -46,7 +46,9 @@ class Memory:
     kernel: Kernel
     wall: Callable[[], datetime]
     tables: dict[str, dict[Any, Row]] = field(
-        default_factory=lambda: {name: {} for name in ("campaigns", "contacts", "attempts", "runs", "jobs", "buckets")}
+        default_factory=lambda: {
+            name: {} for name in ("campaigns", "contacts", "attempts", "runs", "jobs", "buckets", "passes")
+        }
     )
     locks: dict[Key, "Transaction"] = field(default_factory=dict)
     sequences: dict[str, int] = field(default_factory=dict)

@@ -298,7 +298,7 @@ class TwinTx(OthersTx):
             if one.again_at is None
             else {
                 "state": "pending", "due_at": one.again_at, "reason": one.because,
-                "hold": "retry_delay" if one.was_dialled else None,
+                "hold": "retry_delay",
             }
         )  # fmt: skip
         self.change("contacts", one.contact_id, lambda r: r["state"] == "calling", dials=dials, **values)
