@@ -37,17 +37,22 @@ def write_file(path: Path, contacts: int) -> None:
             file.write(f'+1{2012000000 + n},Person{n},Smith,Springfield,"was a customer, since {1990 + n % 30}"\n')
 
 
+def reader_now_mb() -> float:
+    """The most memory that our child with the reading program in its command line has had; 0 without one."""
+    for entry in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if READER in (entry / "cmdline").read_bytes():
+                status = (entry / "status").read_text()
+                peak = status.partition("VmHWM:")[2].split()
+                if f"PPid:\t{os.getpid()}\n" in status and peak:
+                    return int(peak[0]) / 1024
+    return 0.0
+
+
 async def reader_mb(most: list[float]) -> None:
-    """Until cancelled: the most memory that our child with the reading program in its command line ever had. Children
-    of a process include those that it has long ended, a whole database among them, so that their sum says nothing."""
+    """Until cancelled. The sum over all children would count the whole database among them."""
     while True:
-        for entry in Path("/proc").glob("[0-9]*"):
-            with suppress(OSError):
-                if READER in (entry / "cmdline").read_bytes():
-                    status = (entry / "status").read_text()
-                    peak = status.partition("VmHWM:")[2].split()
-                    if f"PPid:\t{os.getpid()}\n" in status and peak:
-                        most[0] = max(most[0], int(peak[0]) / 1024)
+        most[0] = max(most[0], reader_now_mb())
         await asyncio.sleep(LOOK_S)
 
 

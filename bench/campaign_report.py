@@ -29,24 +29,28 @@ _OUTCOME: Final = (
     "CASE WHEN n <= :sessions - :contacts THEN 'busy' WHEN n > :contacts AND n % 2 = 0 THEN 'busy'"
     " WHEN n <= :contacts AND n % 3 = 0 THEN 'no_answer' ELSE 'answered' END"
 )
-_FILL: Final = (
+_MAKE_RUNS: Final = (
     "INSERT INTO runs (organization_id, workflow_id, version_id, version_number, name, mode, direction, status, outcome,"
     "   campaign_id, gathered_context, duration, started_at, answered_at, ended_at)"
     " SELECT :org, :workflow_id, (SELECT id FROM workflow_versions WHERE workflow_id = :workflow_id), 1, 'WR-' || n,"
     f"   'sandbox', 'outbound', 'completed', {_OUTCOME}, :id,"
     """   '{"summary": "They would like to be called in the spring."}', 42.5, now(), now(), now()"""
-    " FROM generate_series(1, :sessions) AS n ORDER BY n",
+    " FROM generate_series(1, :sessions) AS n ORDER BY n"
+)
+_MAKE_ATTEMPTS: Final = (
     "INSERT INTO campaign_attempts (organization_id, campaign_id, contact_id, number, state, because, run_id, outcome,"
     "   reserved_at, may_dial_until, check_at, placed_at, ended_at)"
     " SELECT :org, :id, contact.id, 1 + (run.n - 1) / :contacts, 'final',"
     "   CASE WHEN run.n > :contacts THEN 'busy' END, run.id, run.outcome, now(), now(), now(), now(), now()"
     " FROM (SELECT id, outcome, row_number() OVER (ORDER BY id) AS n FROM runs WHERE campaign_id = :id) AS run"
-    " JOIN campaign_contacts contact ON contact.campaign_id = :id AND row_number = 1 + (run.n - 1) % :contacts",
+    " JOIN campaign_contacts contact ON contact.campaign_id = :id AND row_number = 1 + (run.n - 1) % :contacts"
+)
+_END_CONTACTS: Final = (
     "UPDATE campaign_contacts SET state = 'done', dials = made.number, outcome = made.outcome, done_at = now()"
     " FROM (SELECT DISTINCT ON (contact_id) contact_id, number, outcome FROM campaign_attempts WHERE campaign_id = :id"
-    "   ORDER BY contact_id, number DESC) AS made WHERE made.contact_id = campaign_contacts.id",
-    "UPDATE campaigns SET status = 'completed' WHERE id = :id",
+    "   ORDER BY contact_id, number DESC) AS made WHERE made.contact_id = campaign_contacts.id"
 )
+_END: Final = "UPDATE campaigns SET status = 'completed' WHERE id = :id"
 
 
 async def fill(one: Rig, sessions: int) -> int:
@@ -56,7 +60,7 @@ async def fill(one: Rig, sessions: int) -> int:
     values = {"org": one.organization_id, "workflow_id": one.workflow_id, "id": campaign_id}
     values |= {"sessions": sessions, "contacts": contacts}
     async with one.root.db.transaction() as session:
-        for statement in _FILL:
+        for statement in (_MAKE_RUNS, _MAKE_ATTEMPTS, _END_CONTACTS, _END):
             names = [name for name in values if f":{name}" in statement]
             await session.execute(text(statement), {name: values[name] for name in names})
     return campaign_id
@@ -84,6 +88,11 @@ class Reader:
             self.outcomes[named["outcome"]] += 1
 
 
+def forget_peak(pid: int) -> None:
+    """The greatest memory counts from here."""
+    Path(f"/proc/{pid}/clear_refs").write_text("5")
+
+
 def memory_mb(pid: int, name: str) -> float:
     return int(Path(f"/proc/{pid}/status").read_text().partition(f"{name}:")[2].split()[0]) / 1024
 
@@ -98,7 +107,7 @@ async def measure(one: Rig, sessions: int) -> dict[str, Any]:
         path = f"/api/v1/campaign/{campaign_id}/report"
         await http.get(f"/api/v1/campaign/{campaign_id}")
         before, cpu = memory_mb(server.pid, "VmRSS"), cpu_s(server.pid)
-        Path(f"/proc/{server.pid}/clear_refs").write_text("5")  # the greatest memory counts from here
+        forget_peak(server.pid)
         began, first, size, read = time.monotonic(), 0.0, 0, Reader()
         async with http.stream("GET", path) as answer:
             answer.raise_for_status()

@@ -89,74 +89,60 @@ class Play:
 
     async def pass_(self) -> Script:
         org, rng, now = self.organization_id, self.rng, self.twins.clock.now
-        yield "lock_slots", lambda tx: tx.lock_slots(org)
-        plans = yield "running", lambda tx: tx.running(org)
-        yield "room", lambda tx: tx.room(org)
+        yield do("lock_slots", org)
+        plans = yield do("running", org)
+        yield do("room", org)
         for plan in plans:
-            yield "work", lambda tx, plan=plan: tx.work(plan)
+            yield do("work", plan)
             yield "route", self.route_of(plan)
-            since = now() - timedelta(seconds=rng.choice([0, 5, 500]))
-            yield "ended_since", lambda tx, plan=plan, since=since: self.sorted(tx.ended_since(plan.id, since, 99))
             at = now()
-            found = yield "claim", lambda tx, plan=plan, at=at: tx.claim(plan.id, at, 3, ())
-            more = yield (
-                "claim",
-                lambda tx, plan=plan, at=at, but=[one.id for one in found]: tx.claim(plan.id, at, 2, but),
-            )
-            contacts = [*found, *more]
+            yield in_any_order("ended_since", plan.id, at - timedelta(seconds=rng.choice([0, 5, 500])), 99)
+            found = yield do("claim", plan.id, at, 3, ())
+            contacts = [*found, *(yield do("claim", plan.id, at, 2, [one.id for one in found]))]
             refused = [self.refused(one.id) for one in contacts if rng.random() < 0.2]
             if refused:
-                yield "refuse", lambda tx, refused=refused, at=at: tx.refuse(refused, at)
+                yield do("refuse", refused, at)
             chosen = [one for one in contacts if one.id not in {other.contact_id for other in refused}]
             if not chosen:
                 continue
-            yield "take_tokens", lambda tx, at=at: tx.take_tokens(org, "account", len(chosen), 3.0, at)
+            yield do("take_tokens", org, "account", len(chosen), 3.0, at)
             until, check_at = at + timedelta(seconds=3), at + timedelta(seconds=rng.choice([4, 40]))
-            ids = yield (
-                "reserve",
-                lambda tx, plan=plan, chosen=chosen: tx.reserve(
-                    plan, chosen, now=at, may_dial_until=until, check_at=check_at
-                ),
-            )
+            ids = yield do("reserve", plan, chosen, now=at, may_dial_until=until, check_at=check_at)
             yield "place", self.place(plan, chosen, ids, until)
-        yield "wake", lambda tx: tx.wake(org, None)
+        yield do("wake", org, None)
 
     async def settling(self) -> Script:
         org, rng, now = self.organization_id, self.rng, self.twins.clock.now()
-        run_ids = self.some_runs(4)
-        dials: list[Dial] = yield "dials_of_runs", lambda tx: tx.dials_of_runs([(org, one) for one in run_ids])
-        yield "endings", lambda tx: tx.endings([(org, one) for one in run_ids])
-        yield "endings", lambda tx: tx.endings([(org + 1, one) for one in run_ids])
+        ended = self.some_runs(4)
+        dials: list[Dial] = yield do("dials_of_runs", ended)
+        yield do("endings", ended)
+        yield do("endings", [(org + 1, run_id) for _, run_id in ended])
         if dials and rng.random() < 0.3:
-            taken = [Taken(dial.id, org, dial.run_id, f"C{dial.run_id}") for dial in dials]
-            yield "placed", lambda tx: tx.placed(taken, now)
+            yield do("placed", [Taken(dial.id, org, dial.run_id, f"C{dial.run_id}") for dial in dials], now)
         elif dials:
-            settled = [self.settled(dial, now) for dial in dials]
-            yield "settle", lambda tx: tx.settle(settled, now)
-        yield "has_running", lambda tx: tx.has_running(org)
-        yield "pass_begins", lambda tx: tx.pass_begins(org)
+            yield do("settle", [self.settled(dial, now) for dial in dials], now)
+        yield do("has_running", org)
+        yield do("pass_begins", org)
         if rng.random() < 0.3:
-            yield "pass_ended", lambda tx: tx.pass_ended(org)
-        yield "wake", lambda tx: tx.wake(org, now + timedelta(seconds=rng.choice([-1, 0.05, 3])))
+            yield do("pass_ended", org)
+        yield do("wake", org, now + timedelta(seconds=rng.choice([-1, 0.05, 3])))
 
     async def tick(self) -> Script:
         org, rng, now = self.organization_id, self.rng, self.twins.clock.now()
-        silent = yield "silent", lambda tx: self.sorted(tx.silent(now, 100))
-        yield "running_organizations", lambda tx: tx.running_organizations()
-        plan = rng.choice(self.plans)
-        yield "dials_on_their_way", lambda tx: tx.dials_on_their_way(org, plan.id)
+        silent = yield in_any_order("silent", now, 100)
+        yield do("running_organizations")
+        yield do("dials_on_their_way", org, rng.choice(self.plans).id)
         for one in silent[:2]:
-            yield "check_later", lambda tx, one=one: tx.check_later(one.attempt_id, now + timedelta(seconds=9))
-        yield "cancel_leftovers", lambda tx: tx.cancel_leftovers(now)
+            yield do("check_later", one.attempt_id, now + timedelta(seconds=9))
+        yield do("cancel_leftovers", now)
 
     # what others do, and what charges runs or tells customers
 
     async def report(self) -> Script:
         org, rng = self.organization_id, self.rng
-        for run_id in self.some_runs(2):
+        for _, run_id in self.some_runs(2):
             status = rng.choice(["ringing", "in_progress", "completed", "busy", "no_answer", "failed", "canceled"])
-            outcome = rng.choice([None, None, "voicemail"])
-            yield f"{status} of {run_id}", apply_status(org, run_id, status, outcome)
+            yield f"{status} of {run_id}", apply_status(org, run_id, status, rng.choice([None, None, "voicemail"]))
 
     async def status(self) -> Script:
         plan, now = self.rng.choice(self.plans), self.twins.clock.now()
@@ -164,21 +150,23 @@ class Play:
         if self.rng.random() < 0.5:
             yield "resume", resume(plan.id)
         else:
-            yield f"set_status {target}", lambda tx: tx.set_status(plan.id, target, "because", now)
+            yield do("set_status", plan.id, target, "because", now)
 
     async def refusal(self) -> Script:
         org, now = self.organization_id, self.twins.clock.now()
-        for run_id in self.some_runs(1):
-            dials = yield "dials_of_runs", lambda tx: tx.dials_of_runs([(org, run_id)])
+        for run in self.some_runs(1):
+            dials = yield do("dials_of_runs", [run])
             if dials:
-                yield "settle", lambda tx: tx.settle([self.settled(dials[0], now)], now)
-                yield "end_run", lambda tx: tx.end_run(org, run_id, "failed", "carrier_refused", now)
+                yield do("settle", [self.settled(dials[0], now)], now)
+                yield do("end_run", org, run[1], "failed", "carrier_refused", now)
 
     # parts
 
-    def some_runs(self, most: int) -> list[int]:
+    def some_runs(self, most: int) -> list[tuple[int, int]]:
+        """(organization, run), one that is not there among them."""
         known = sorted(self.twins.memory.tables["runs"])[-20:]
-        return sorted(self.rng.sample(known, min(len(known), self.rng.randint(1, most)))) + [10**9]
+        some = self.rng.sample(known, min(len(known), self.rng.randint(1, most)))
+        return [(self.organization_id, run_id) for run_id in (*sorted(some), 10**9)]
 
     def refused(self, contact_id: int) -> Refused:
         if self.rng.random() < 0.5:
@@ -204,8 +192,21 @@ class Play:
 
         return statement
 
-    async def sorted(self, answer: Any) -> Any:
-        return sorted(await answer, key=repr)
+
+def do(name: str, *args: Any, **values: Any) -> tuple[str, Statement]:
+    """A statement of ``ports.Tx``."""
+
+    async def statement(tx: Any) -> Any:
+        return await getattr(tx, name)(*args, **values)
+
+    return name, statement
+
+
+def in_any_order(name: str, *args: Any) -> tuple[str, Statement]:
+    async def statement(tx: Any) -> Any:
+        return sorted(await getattr(tx, name)(*args), key=repr)
+
+    return name, statement
 
 
 def apply_status(organization_id: int, run_id: int, status: str, outcome: str | None) -> Statement:

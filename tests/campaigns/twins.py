@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from datetime import datetime
 from random import Random
 from typing import Any, Final
 
@@ -140,8 +139,3 @@ def plain_route(found: Route | NoRoute) -> tuple[Any, ...]:
 def without_call(placings: Any) -> Any:
     """Placings without what only their store can read."""
     return placings if placings == BLOCKED else [replace(one, call=None) for one in placings]
-
-
-def in_order(now: datetime, *rows: Any) -> tuple[Any, ...]:
-    """Rows in an order of their own, where the statement has none."""
-    return (now, *sorted(rows, key=repr))
