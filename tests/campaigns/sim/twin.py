@@ -324,6 +324,21 @@ class TwinTx(OthersTx):
 
         return await self._do("has_running", (organization_id,), work)
 
+    async def pass_begins(self, organization_id: int) -> int:
+        def work() -> int:
+            self.lock(("passes", organization_id))
+            unfinished = (self.get("passes", organization_id) or {"unfinished": 0})["unfinished"] + 1
+            self.own["passes", organization_id] = {"unfinished": unfinished}
+            return int(unfinished)
+
+        return await self._do("pass_begins", (organization_id,), work)
+
+    async def pass_ended(self, organization_id: int) -> None:
+        def work() -> None:
+            self.change("passes", organization_id, lambda r: r["unfinished"] != 0, unfinished=0)
+
+        await self._do("pass_ended", (organization_id,), work)
+
     async def wake(self, organization_id: int, at: datetime | None) -> None:
         """As the store does it: a process that dials looks itself, and the job is for the case that it dies before."""
 
@@ -338,6 +353,8 @@ class TwinTx(OthersTx):
             key = None if slot is None else (organization_id, slot, per_s)
             if key is not None and key in self.memory.keys:
                 return
+            if key is not None:
+                self.lock(("job keys", key))  # of two who insert the same key one waits for the other
             delay = 0.0 if slot is None else max(0.0, slot / per_s - wall.timestamp())
             self.insert(
                 "jobs", organization_id=organization_id, delay=delay, key=key, is_done=False, is_new=True, tries=0
