@@ -9,7 +9,7 @@ from offhook.campaigns.engine import Engine
 from offhook.campaigns.store import DIAL_JOB
 
 TICK_JOB: Final = "campaign.tick"
-TOGETHER_S: Final = 0.015
+TOGETHER_S: Final = 0.005
 STOP_S: Final = 10.0
 log = structlog.get_logger(__name__)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import structlog
@@ -9,7 +10,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.db import Database
 from offhook.orgs import do_not_call
-from offhook.runs import Run, bulk, media_tokens
+from offhook.root import settings_of
+from offhook.runs import Run, bulk, leases, media_tokens
 from offhook.runs import service as runs
 from offhook.runs.states import FINAL, INITIATED
 from offhook.telephony.errors import (
@@ -240,6 +242,10 @@ class Outbound:
             run = await self._new_run(session, order, account, context)
         else:
             run = await self._take_waiting(session, waiting, context)
+        if _rings_here(account):
+            # With the run, so that one whose process dies before the phone rings does not hold its slot for minutes.
+            until = datetime.now(UTC) + timedelta(seconds=settings_of(session).run_lease_s)
+            await leases.keep_ringing(session, [run.id], until=until)
         token = await media_tokens.issue(session, run)
         request = DialRequest(run.id, to_number, from_number, token)
         return _Reserved(account, spec.dialer, request, run.name)
@@ -301,6 +307,11 @@ def call_context(
         "called_number": to_number,
         "caller_number": from_number,
     }
+
+
+def _rings_here(account: CarrierAccount) -> bool:
+    """Whether the phone is one of this process, which renews the lease of its run while it rings."""
+    return account.provider == SANDBOX and not account.config.get("instant")
 
 
 def _from_number(account: CarrierAccount) -> str:
