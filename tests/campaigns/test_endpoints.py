@@ -1,11 +1,12 @@
 """Campaigns over HTTP: who may, what is checked, what is answered."""
 
 import asyncio
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from httpx import AsyncClient
-from sqlalchemy import select, text
+from sqlalchemy import select, text, update
 
 from offhook.campaigns.tables import Contact
 from offhook.root import Root
@@ -14,7 +15,7 @@ from tests.fixtures_orgs import OrgFixture
 from tests.runs.conftest import MakeWorkflow
 from tests.workflows.conftest import Editor
 
-READS = ("", "/progress", "/progress/stream", "/runs", "/source-download-url", "/report", "/contacts")
+READS = ("", "/progress", "/progress/stream", "/timeline", "/runs", "/source-download-url", "/report", "/contacts")
 HOURS = {"timezone": "Europe/Oslo", "slots": [{"day": "monday", "start": "22:00", "end": "02:00"}]}
 
 
@@ -314,3 +315,26 @@ async def test_contacts_of_a_campaign_that_cannot_be_written_are_not_there(root:
     answer = await desk.create(contacts_file_key=key)
     assert answer.status_code >= 400
     assert await desk.get("/") == []
+
+
+class TestTimeline:
+    async def test_steps_are_as_long_as_the_campaign_needs(self, desk: Desk, root: Root) -> None:
+        campaign = await desk.made(contact_file(6))
+        path = f"/{campaign['id']}/timeline"
+        assert (await desk.get(path))["steps"] == []
+        begin = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
+        done = [(0, "answered"), (30, "answered"), (50, "busy"), (3600, "answered"), (7200, "voicemail")]
+        async with root.db.transaction() as session:
+            for row, (after_s, outcome) in enumerate(done):
+                await session.execute(
+                    update(Contact)
+                    .where(Contact.campaign_id == campaign["id"], Contact.row_number == row + 2)
+                    .values(state="done", outcome=outcome, done_at=begin + timedelta(seconds=after_s))
+                )
+        shown = await desk.get(path)
+        assert (shown["campaign_id"], shown["step_seconds"]) == (campaign["id"], 300)
+        assert [(step["from_time"], step["outcomes"]) for step in shown["steps"]] == [
+            ("2026-03-01T09:00:00Z", {"answered": 2, "busy": 1}),
+            ("2026-03-01T10:00:00Z", {"answered": 1}),
+            ("2026-03-01T11:00:00Z", {"voicemail": 1}),
+        ]

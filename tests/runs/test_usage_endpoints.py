@@ -18,6 +18,7 @@ from tests.runs.conftest import MakeRun, MakeWorkflow
 
 PATH = "/organizations/usage/runs"
 REPORT = f"{PATH}/report"
+INSIGHTS = "/organizations/usage/insights"
 
 
 @pytest.fixture
@@ -45,7 +46,7 @@ async def ids(client: AsyncClient, org: OrgFixture, **query: Any) -> list[int]:
     return [item["run_id"] for item in response.json()["items"]]
 
 
-@pytest.mark.parametrize("path", [PATH, REPORT])
+@pytest.mark.parametrize("path", [PATH, REPORT, INSIGHTS])
 async def test_anonymous(client: AsyncClient, path: str) -> None:
     assert (await client.get(path)).status_code == 401
 
@@ -181,3 +182,29 @@ class TestReport:
             session.add_all([Run(**same, name=f"WR-{n}") for n in range(2100)])
         rows = await self.read(client, org)
         assert len({row["run_id"] for row in rows}) == len(rows) == 2103
+
+
+class TestInsights:
+    async def test_days_and_agents(
+        self, client: AsyncClient, org: OrgFixture, other_org: OrgFixture, root: Root, runs: list[Run]
+    ) -> None:
+        async with root.db.transaction() as session:
+            for run, p50_ms in zip(runs, (400, 600, 900), strict=True):
+                row = await session.get_one(Run, run.id)
+                row.latency = {"p50_ms": p50_ms, "p95_ms": 2000, "turns": 3}
+            row.outcome = "voicemail"
+        shown = (await client.get(INSIGHTS, params={"days": 3}, headers=org.key_headers)).json()
+        assert [day["call_count"] for day in shown["days"]] == [1, 1, 1]
+        assert [day["p50_ms"] for day in shown["days"]] == [900, 600, 400]
+        assert shown["days"][0]["outcomes"] == {"voicemail": 1}
+        assert (shown["days"][2]["total_minutes"], shown["days"][2]["total_cost_cents"]) == (0.5, 0)
+        agents = {agent["workflow_id"]: agent for agent in shown["agents"]}
+        assert set(agents) == {run.workflow_id for run in runs}
+        assert sum(agent["call_count"] for agent in agents.values()) == 3
+        theirs = (await client.get(INSIGHTS, params={"days": 3}, headers=other_org.key_headers)).json()
+        assert theirs["agents"] == []
+        assert [day["outcomes"] for day in theirs["days"]] == [{}] * 3
+
+    @pytest.mark.parametrize("days", ["0", "93", "x"])
+    async def test_bad_input(self, client: AsyncClient, org: OrgFixture, days: str) -> None:
+        assert (await client.get(INSIGHTS, params={"days": days}, headers=org.key_headers)).status_code == 422

@@ -19,10 +19,12 @@ from offhook.campaigns.schemas import (
     PreflightResponse,
     ProgressRecord,
     SourceDownloadUrl,
+    TimelineResponse,
     WhyNotNowResponse,
 )
 from offhook.campaigns.service import Campaigns
 from offhook.campaigns.streams import ProgressStreams, as_sse
+from offhook.campaigns.timeline import timeline
 from offhook.campaigns.views import Views
 from offhook.campaigns.why import WhyNotNow
 from offhook.kit.csv import MEDIA_TYPE, csv_response
@@ -80,6 +82,14 @@ def _query(
     sort_order: Annotated[str | None, Query(description="asc or desc (default)")] = None,
 ) -> RunQuery:
     return RunQuery(page, filters, sort_by, sort_order)
+
+
+@router.get("/timeline", response_model=TimelineResponse, operation_id="get_campaign_timeline")
+async def get_campaign_timeline(campaign_id: Id, org: CurrentOrg, session: Session) -> dict[str, Any]:
+    """What became of the contacts over time, in at most some sixty steps; a contact that is called again counts once,
+    when it is done."""
+    await service.get(session, org.organization_id, campaign_id)
+    return await timeline(session, org.organization_id, campaign_id)
 
 
 @router.get("/runs", response_model=RunList, operation_id="list_campaign_runs")

@@ -5,7 +5,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import and_, func, insert, literal, or_, select, text, tuple_, update
+from sqlalchemy import BigInteger, and_, cast, func, insert, literal, or_, select, text, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.campaigns.tables import Attempt, Campaign, Contact
@@ -188,6 +188,31 @@ async def counts(session: AsyncSession, organization_id: int, campaign_ids: Coll
             )
         )
         .group_by(Contact.campaign_id, Contact.state, Contact.outcome, was_dialled)
+    )
+    return found.all()
+
+
+async def first_and_last_done(
+    session: AsyncSession, organization_id: int, campaign_id: int
+) -> tuple[datetime | None, datetime | None]:
+    """When the first contact was done, and the last one so far."""
+    found = await session.execute(
+        select(func.min(Contact.done_at), func.max(Contact.done_at)).where(
+            Contact.organization_id == organization_id, Contact.campaign_id == campaign_id, Contact.state == "done"
+        )
+    )
+    first, last = found.one()
+    return first, last
+
+
+async def done_by_step(session: AsyncSession, organization_id: int, campaign_id: int, step_s: int) -> Sequence[Any]:
+    """``(step, outcome, number)``: step counts from the epoch in units of ``step_s`` seconds."""
+    step = cast(func.floor(func.extract("epoch", Contact.done_at) / step_s), BigInteger).label("step")
+    found = await session.execute(
+        select(step, Contact.outcome, func.count().label("number"))
+        .where(Contact.organization_id == organization_id, Contact.campaign_id == campaign_id, Contact.state == "done")
+        .group_by(step, Contact.outcome)
+        .order_by(step)
     )
     return found.all()
 

@@ -199,6 +199,19 @@ class ProgressRecord(BaseModel):
     completed_at: datetime | None
 
 
+class TimelineStep(BaseModel):
+    from_time: datetime
+    outcomes: dict[str, int] = Field(description="Contacts that were done within the step, by outcome")
+
+
+class TimelineResponse(BaseModel):
+    """When contacts were done, the oldest step first; steps in which nobody was are left out."""
+
+    campaign_id: int
+    step_seconds: int
+    steps: list[TimelineStep]
+
+
 class CampaignResponse(BaseModel):
     model_config = ConfigDict(from_attributes=True)
 

@@ -84,3 +84,4 @@ def register(root: Root) -> None:
     root.api.include_router(endpoints.router)
     root.api.include_router(artifact_endpoints.router)
     root.api.include_router(usage_endpoints.router)
+    root.api.include_router(usage_endpoints.insights_router)

@@ -1,7 +1,7 @@
 """What the endpoints of runs take and answer."""
 
 import json
-from datetime import datetime
+from datetime import date, datetime
 from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BaseModel, Field, JsonValue, StringConstraints
@@ -186,3 +186,30 @@ class UsageRunList(BaseModel):
     page: int
     total_pages: int
     total_duration_seconds: float
+
+
+class _Insight(BaseModel):
+    call_count: int
+    total_minutes: float
+    total_cost_cents: int
+    outcomes: dict[str, int] = Field(description="Finished runs by outcome, the most frequent first")
+    p50_ms: int | None = Field(description="The median of the runs' median answer times; null without a spoken turn")
+    p95_ms: int | None = Field(description="Their 95th percentile")
+
+
+class DayInsight(_Insight):
+    """``date`` is a day by the organisation's clocks."""
+
+    date: date
+
+
+class AgentInsight(_Insight):
+    workflow_id: int
+    workflow_name: str
+
+
+class InsightsResponse(BaseModel):
+    """Finished runs by day, the oldest first, days without runs included; and by agent, the busiest first."""
+
+    days: list[DayInsight]
+    agents: list[AgentInsight]

@@ -10,10 +10,12 @@ from offhook.kit.db import Database, Session
 from offhook.orgs import CurrentOrg, Now
 from offhook.root import database_of
 from offhook.runs import usage_list
-from offhook.runs.schemas import UsageRunList
+from offhook.runs.insights import MAX_DAYS, insights
+from offhook.runs.schemas import InsightsResponse, UsageRunList
 from offhook.runs.usage_list import UsageQuery
 
 router = APIRouter(prefix="/organizations/usage/runs", tags=["usage"])
+insights_router = APIRouter(prefix="/organizations/usage", tags=["usage"])
 
 MAX_LIMIT = 200
 _MAX_OFFSET = 2**31 - 1
@@ -88,3 +90,11 @@ async def download_report(
     """A row for each run, the newest first: agent, duration, cost, outcome and a column for each extracted variable."""
     report = await usage_list.report(db, org.organization_id, query)
     return await csv_response(f"usage_runs_{now:%Y%m%d_%H%M%S}.csv", report.header, report.rows())
+
+
+@insights_router.get("/insights", response_model=InsightsResponse, operation_id="get_usage_insights")
+async def get_insights(
+    org: CurrentOrg, session: Session, now: Now, days: Annotated[int, Query(ge=1, le=MAX_DAYS)] = 30
+) -> dict[str, Any]:
+    """How the finished runs of the last days went, by day and by agent: outcomes, minutes, cost and answer time."""
+    return await insights(session, org.organization_id, now, days)

@@ -2,7 +2,7 @@
 
 import { Tooltip } from "@mantine/core";
 import { Link, type LinkProps, useRouterState } from "@tanstack/react-router";
-import { Bot, type LucideIcon, MessagesSquare, Settings } from "lucide-react";
+import { Bot, type LucideIcon, Megaphone, MessagesSquare, Settings } from "lucide-react";
 import classes from "./shell.module.css";
 
 interface Place {
@@ -16,6 +16,7 @@ interface Place {
 const PLACES: readonly Place[] = [
   { to: "/", title: "Agents", icon: Bot, covers: /^\/agents\/\d+\/?$/ },
   { to: "/runs", title: "Runs", icon: MessagesSquare, covers: /\/runs\// },
+  { to: "/campaigns", title: "Campaigns", icon: Megaphone, covers: /^\/campaigns/ },
   { to: "/settings", title: "Settings", icon: Settings, covers: /^\/settings/ },
 ];
 

@@ -75,6 +75,28 @@ const runs = createRoute({
   component: lazyRouteComponent(() => import("../features/runs"), "RunsPage"),
 });
 
+const campaigns = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/campaigns",
+  component: lazyRouteComponent(() => import("../features/campaigns"), "CampaignsPage"),
+});
+
+const newCampaign = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/campaigns/new",
+  component: lazyRouteComponent(() => import("../features/campaigns"), "NewCampaignPage"),
+});
+
+const campaign = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/campaigns/$campaignId",
+  params: {
+    parse: ({ campaignId }) => ({ campaignId: parseId(campaignId) }),
+    stringify: ({ campaignId }) => ({ campaignId: String(campaignId) }),
+  },
+  component: lazyRouteComponent(() => import("../features/campaigns"), "CampaignPage"),
+});
+
 const settings = createRoute({
   getParentRoute: () => signedIn,
   path: "/settings",
@@ -94,7 +116,7 @@ export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
     invitation,
-    signedIn.addChildren([agents, agent, run, runs, settings.addChildren([settingsSection])]),
+    signedIn.addChildren([agents, agent, run, runs, campaigns, newCampaign, campaign, settings.addChildren([settingsSection])]),
   ]),
   defaultPreload: "intent",
   scrollRestoration: true,

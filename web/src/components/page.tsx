@@ -28,7 +28,7 @@ export function Page({ title, about, actions, back, children }: PageProps) {
               {title}
             </Title>
             {about && (
-              <Text component="div" c="dimmed" mt={4} maw={720}>
+              <Text component="div" c="dimmed" mt={4} maw={typeof about === "string" ? 720 : undefined}>
                 {about}
               </Text>
             )}

@@ -19,7 +19,7 @@ export function RunBadge({ status, outcome }: { status: string; outcome: string 
   const isLive = ["initiated", "ringing", "in_progress"].includes(status);
   const word = isLive || status === "failed" ? status : (outcome ?? status);
   return (
-    <Badge variant={isLive ? "dot" : "light"} color={COLOURS[word] ?? "gray"} tt="none">
+    <Badge variant={isLive ? "dot" : "light"} color={COLOURS[word] ?? "gray"} miw="max-content">
       {words(word)}
     </Badge>
   );

@@ -536,6 +536,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/campaign/{campaign_id}/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Campaign Timeline
+         * @description What became of the contacts over time, in at most some sixty steps; a contact that is called again counts once,
+         *     when it is done.
+         */
+        get: operations["get_campaign_timeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/credentials/": {
         parameters: {
             query?: never;
@@ -1107,6 +1128,26 @@ export interface paths {
          * @description One entry for each of the last days, the newest first, days without calls included.
          */
         get: operations["get_daily_usage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organizations/usage/insights": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Insights
+         * @description How the finished runs of the last days went, by day and by agent: outcomes, minutes, cost and answer time.
+         */
+        get: operations["get_usage_insights"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2476,6 +2517,36 @@ export interface components {
             /** Note */
             note?: string | null;
         };
+        /** AgentInsight */
+        AgentInsight: {
+            /** Call Count */
+            call_count: number;
+            /**
+             * Outcomes
+             * @description Finished runs by outcome, the most frequent first
+             */
+            outcomes: {
+                [key: string]: number;
+            };
+            /**
+             * P50 Ms
+             * @description The median of the runs' median answer times; null without a spoken turn
+             */
+            p50_ms: number | null;
+            /**
+             * P95 Ms
+             * @description Their 95th percentile
+             */
+            p95_ms: number | null;
+            /** Total Cost Cents */
+            total_cost_cents: number;
+            /** Total Minutes */
+            total_minutes: number;
+            /** Workflow Id */
+            workflow_id: number;
+            /** Workflow Name */
+            workflow_name: string;
+        };
         /** AmbientNoise */
         AmbientNoise: {
             /** Enabled */
@@ -3331,6 +3402,40 @@ export interface components {
              */
             used_dograh_tokens: number;
         };
+        /**
+         * DayInsight
+         * @description ``date`` is a day by the organisation's clocks.
+         */
+        DayInsight: {
+            /** Call Count */
+            call_count: number;
+            /**
+             * Date
+             * Format: date
+             */
+            date: string;
+            /**
+             * Outcomes
+             * @description Finished runs by outcome, the most frequent first
+             */
+            outcomes: {
+                [key: string]: number;
+            };
+            /**
+             * P50 Ms
+             * @description The median of the runs' median answer times; null without a spoken turn
+             */
+            p50_ms: number | null;
+            /**
+             * P95 Ms
+             * @description Their 95th percentile
+             */
+            p95_ms: number | null;
+            /** Total Cost Cents */
+            total_cost_cents: number;
+            /** Total Minutes */
+            total_minutes: number;
+        };
         /** DeletedResponse */
         DeletedResponse: {
             /** Id */
@@ -3893,6 +3998,16 @@ export interface components {
             workflow_run_id: number;
             /** Workflow Run Name */
             workflow_run_name: string;
+        };
+        /**
+         * InsightsResponse
+         * @description Finished runs by day, the oldest first, days without runs included; and by agent, the busiest first.
+         */
+        InsightsResponse: {
+            /** Agents */
+            agents: components["schemas"]["AgentInsight"][];
+            /** Days */
+            days: components["schemas"]["DayInsight"][];
         };
         /**
          * InvitationAccept
@@ -5664,6 +5779,33 @@ export interface components {
             workflow_run_id: number;
             /** Workflow Run Name */
             workflow_run_name: string;
+        };
+        /**
+         * TimelineResponse
+         * @description When contacts were done, the oldest step first; steps in which nobody was are left out.
+         */
+        TimelineResponse: {
+            /** Campaign Id */
+            campaign_id: number;
+            /** Step Seconds */
+            step_seconds: number;
+            /** Steps */
+            steps: components["schemas"]["TimelineStep"][];
+        };
+        /** TimelineStep */
+        TimelineStep: {
+            /**
+             * From Time
+             * Format: date-time
+             */
+            from_time: string;
+            /**
+             * Outcomes
+             * @description Contacts that were done within the step, by outcome
+             */
+            outcomes: {
+                [key: string]: number;
+            };
         };
         /** ToolArchivedResponse */
         ToolArchivedResponse: {
@@ -9241,6 +9383,96 @@ export interface operations {
                 };
             };
             /** @description Its status does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many at once: Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database does not answer: try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    get_campaign_timeline: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                campaign_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TimelineResponse"];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -13047,6 +13279,96 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["UsageDay"][];
+                };
+            };
+            /** @description No credential, or a bad one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many at once: Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database does not answer: try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    get_usage_insights: {
+        parameters: {
+            query?: {
+                days?: number;
+            };
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; decides when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InsightsResponse"];
                 };
             };
             /** @description No credential, or a bad one */

@@ -24,6 +24,12 @@ describe("an error answer", () => {
     expect(error.problems).toEqual([problem]);
   });
 
+  it("carries the wrong rows of a file", () => {
+    const row = { row: 3, column: "phone_number", message: "not E.164" };
+    const error = errorFrom(422, { detail: { message: "The contact file has 2 errors", errors: [row], total_errors: 2 }, code: "contacts_invalid" });
+    expect(error).toMatchObject({ code: "contacts_invalid", message: "The contact file has 2 errors", rows: [row], totalRows: 2 });
+  });
+
   it.each([
     [500, "<html>", "The server failed (500). Its log says why."],
     [404, null, "Not found."],

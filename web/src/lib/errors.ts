@@ -14,6 +14,13 @@ export interface FieldProblem {
   message: string;
 }
 
+/** What is wrong with one row of a file. */
+export interface RowError {
+  row: number;
+  column: string | null;
+  message: string;
+}
+
 export class ApiError extends Error {
   constructor(
     readonly status: number,
@@ -25,6 +32,10 @@ export class ApiError extends Error {
     super(message);
     this.name = "ApiError";
   }
+
+  /** The first wrong rows of a file, and how many there are in all. */
+  rows: RowError[] = [];
+  totalRows = 0;
 }
 
 /** The error in an answer with a status ≥ 400, whatever its body is. */
@@ -36,12 +47,20 @@ export function errorFrom(status: number, body: unknown): ApiError {
     const fields = detail.map(fieldProblem).filter((problem) => problem !== null);
     return new ApiError(status, "invalid", fields.map(sentenceOf).join(" ") || fallback(status), [], fields);
   }
+  if (isObject(detail) && typeof detail["message"] === "string") return withRows(new ApiError(status, name, detail["message"]), detail);
   if (isObject(detail) && Array.isArray(detail["errors"])) {
     const problems = detail["errors"].filter(isObject) as unknown as WorkflowProblem[];
     const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
     return new ApiError(status, name, `The agent has ${count}.`, problems);
   }
   return new ApiError(status, name, fallback(status));
+}
+
+function withRows(error: ApiError, detail: Record<string, unknown>): ApiError {
+  const { errors, total_errors: total } = detail;
+  if (Array.isArray(errors)) error.rows = errors.filter(isObject) as unknown as RowError[];
+  error.totalRows = typeof total === "number" ? total : error.rows.length;
+  return error;
 }
 
 /** The sentence for any thrown value, network failures included. */

@@ -1,0 +1,128 @@
+/** What may be done with a campaign in its state, by this role. */
+
+import { Button, Checkbox, Group, Menu, Modal, Stack, TextInput } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
+import { Ellipsis, Pause, Play, RotateCcw } from "lucide-react";
+import { useState } from "react";
+import { FormDialog, FormProblem } from "../../components/dialog";
+import { localPath } from "../../lib/address";
+import { useMay } from "../../lib/account";
+import { download } from "../../lib/download";
+import { fieldErrors, formError } from "../../lib/errors";
+import { useForm } from "../../lib/form";
+import { words } from "../../lib/format";
+import { done, failed } from "../../lib/notice";
+import type { Schema } from "../../lib/types";
+import { type Campaign, sourceAddress, useMove, useRedial, useUpdateCampaign } from "./api";
+import { bodyOf, problemOf, rulesOf } from "./draft";
+import { RulesForm } from "./rules_form";
+
+export function Actions({ campaign }: { campaign: Campaign }) {
+  const may = useMay();
+  const move = useMove(campaign.id);
+  const [dialog, setDialog] = useState<"redial" | "rules" | null>(null);
+  const { status } = campaign;
+  const isOver = status === "completed" || status === "failed";
+  const report = () => download(`/api/v1/campaign/${campaign.id}/report`, `campaign-${campaign.id}-report.csv`).catch(failed);
+  const source = async () => window.location.assign(localPath(await sourceAddress(campaign.id), window.location.href));
+  return (
+    <>
+      {may.write && status === "running" && (
+        <Button variant="default" leftSection={<Pause size={16} />} loading={move.isPending} onClick={() => move.mutate("pause", { onError: failed })}>
+          Pause
+        </Button>
+      )}
+      {may.write && status === "paused" && (
+        <Button leftSection={<Play size={16} />} loading={move.isPending} onClick={() => move.mutate("resume", { onError: failed })}>
+          Resume
+        </Button>
+      )}
+      {may.write && (isOver || status === "paused") && (
+        <Button variant="default" leftSection={<RotateCcw size={16} />} onClick={() => setDialog("redial")}>
+          Redial
+        </Button>
+      )}
+      {status !== "draft" && (
+        <Button variant="default" onClick={() => void report()}>
+          Download report
+        </Button>
+      )}
+      <Menu position="bottom-end" withinPortal>
+        <Menu.Target>
+          <Button variant="default" px={10} aria-label="More about this campaign">
+            <Ellipsis size={18} />
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {may.write && !isOver && <Menu.Item onClick={() => setDialog("rules")}>Change the rules</Menu.Item>}
+          <Menu.Item onClick={() => void source().catch(failed)}>Download the contacts</Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      {dialog === "redial" && <Redial campaign={campaign} onClose={() => setDialog(null)} />}
+      {dialog === "rules" && <ChangeRules campaign={campaign} onClose={() => setDialog(null)} />}
+    </>
+  );
+}
+
+type Outcome = Schema<"RedialCampaignRequest">["redial_statuses"][number];
+const OUTCOMES: Outcome[] = ["no_answer", "busy", "voicemail", "failed", "canceled"];
+
+function Redial({ campaign, onClose }: { campaign: Campaign; onClose: () => void }) {
+  const redial = useRedial(campaign.id);
+  const navigate = useNavigate();
+  const form = useForm<{ name: string; redial_statuses: Outcome[] }>(
+    { name: `${campaign.name} (again)`, redial_statuses: ["no_answer", "busy", "voicemail"] },
+    redial.error,
+  );
+  const submit = () =>
+    redial.mutate(form.values, { onSuccess: (made) => void navigate({ to: "/campaigns/$campaignId", params: { campaignId: made.id } }) });
+  return (
+    <FormDialog title="Call again who was not reached" isOpen onClose={onClose} onSubmit={submit} submit="Make the campaign" isBusy={redial.isPending} problem={form.problem}>
+      <TextInput label="Name" required data-autofocus {...form.text("name")} />
+      <Checkbox.Group label="Contacts whose call ended with" {...form.field("redial_statuses")}>
+        <Stack gap={8} mt={8}>
+          {OUTCOMES.map((outcome) => (
+            <Checkbox key={outcome} value={outcome} label={`${words(outcome)} (${campaign.progress.outcomes[outcome] ?? 0})`} />
+          ))}
+        </Stack>
+      </Checkbox.Group>
+    </FormDialog>
+  );
+}
+
+const FIELDS = ["max_concurrency", "calling_hours", "retry_config", "spend_cap_cents", "voicemail"];
+
+function ChangeRules({ campaign, onClose }: { campaign: Campaign; onClose: () => void }) {
+  const [{ rules: first, isExact }] = useState(() => rulesOf(campaign));
+  const [rules, setRules] = useState(first);
+  const update = useUpdateCampaign(campaign.id);
+  const errors: Partial<Record<string, string>> = fieldErrors(update.error, FIELDS);
+  const save = () => {
+    const { calling_hours, ...rest } = bodyOf(rules);
+    // Hours to the minute, which the grid cannot show, stay as they are until somebody paints others.
+    const isSame = !isExact && rules.week === first.week && rules.hasHours === first.hasHours;
+    update.mutate(isSame ? rest : { ...rest, calling_hours: calling_hours ?? null }, {
+      onSuccess: () => {
+        done("The rules are saved.");
+        onClose();
+      },
+    });
+  };
+  return (
+    <Modal opened onClose={onClose} title="Change the rules" size={860}>
+      <Stack>
+        {!isExact && <FormProblem words="These hours were set to the minute, which the grid cannot show. Painting replaces them." />}
+        <RulesForm rules={rules} onChange={setRules} errorAt={(name) => errors[name]} />
+        <FormProblem words={problemOf(rules) ?? formError(update.error, FIELDS)} />
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button onClick={save} loading={update.isPending} disabled={problemOf(rules) !== null}>
+            Save
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}

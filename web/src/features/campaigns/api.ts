@@ -1,0 +1,169 @@
+/** Requests about campaigns. */
+
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { api, unwrap } from "../../lib/client";
+import { ApiError, errorFrom } from "../../lib/errors";
+import { listen } from "../../lib/sse";
+import type { Schema } from "../../lib/types";
+
+export type Campaign = Schema<"CampaignResponse">;
+export type Progress = Schema<"ProgressRecord">;
+
+const at = (id: number) => ({ params: { path: { campaign_id: id } } });
+
+export function useCampaigns() {
+  return useQuery({
+    queryKey: ["campaigns"],
+    refetchInterval: (query) => (query.state.data?.some((campaign) => campaign.status === "running") ? 3_000 : 20_000),
+    queryFn: () => unwrap(api.GET("/api/v1/campaign/", { params: { query: { limit: 100 } } })),
+  });
+}
+
+export function useCampaign(id: number) {
+  return useQuery({ queryKey: ["campaigns", id], queryFn: () => unwrap(api.GET("/api/v1/campaign/{campaign_id}", at(id))) });
+}
+
+export function usePreflight(id: number, isWanted: boolean) {
+  return useQuery({
+    queryKey: ["campaigns", id, "preflight"],
+    enabled: isWanted,
+    queryFn: () => unwrap(api.GET("/api/v1/campaign/{campaign_id}/preflight", at(id))),
+  });
+}
+
+export function useCreateCampaign() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (body: Schema<"CreateCampaignRequest">) => unwrap(api.POST("/api/v1/campaign/create", { body })),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ["campaigns"] }),
+  });
+}
+
+export function useUpdateCampaign(id: number) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (body: Schema<"UpdateCampaignRequest">) => unwrap(api.PATCH("/api/v1/campaign/{campaign_id}", { ...at(id), body })),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ["campaigns"] }),
+  });
+}
+
+export type Move = "start" | "pause" | "resume";
+
+export function useMove(id: number) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (move: Move) => {
+      if (move === "start") return unwrap(api.POST("/api/v1/campaign/{campaign_id}/start", at(id)));
+      if (move === "pause") return unwrap(api.POST("/api/v1/campaign/{campaign_id}/pause", at(id)));
+      return unwrap(api.POST("/api/v1/campaign/{campaign_id}/resume", at(id)));
+    },
+    onSettled: () => queries.invalidateQueries({ queryKey: ["campaigns"] }),
+  });
+}
+
+export function useRedial(id: number) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (body: Schema<"RedialCampaignRequest">) => unwrap(api.POST("/api/v1/campaign/{campaign_id}/redial", { ...at(id), body })),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ["campaigns"] }),
+  });
+}
+
+export type ContactState = "pending" | "calling" | "done";
+
+export function useContacts(id: number, state: ContactState | null, page: number, isLive: boolean) {
+  return useQuery({
+    queryKey: ["campaigns", id, "contacts", state, page],
+    placeholderData: (before) => before,
+    refetchInterval: isLive ? 3_000 : false,
+    queryFn: () =>
+      unwrap(
+        api.GET("/api/v1/campaign/{campaign_id}/contacts", {
+          params: { path: { campaign_id: id }, query: { page, limit: 25, ...(state === null ? {} : { state: [state] }) } },
+        }),
+      ),
+  });
+}
+
+export function useWhyNotNow(id: number, contactId: number | null) {
+  return useQuery({
+    queryKey: ["campaigns", id, "why", contactId],
+    enabled: contactId !== null,
+    staleTime: 0,
+    queryFn: () =>
+      unwrap(
+        api.GET("/api/v1/campaign/{campaign_id}/contacts/{contact_id}/why-not-now", {
+          params: { path: { campaign_id: id, contact_id: contactId ?? 0 } },
+        }),
+      ),
+  });
+}
+
+export async function sourceAddress(id: number): Promise<string> {
+  return (await unwrap(api.GET("/api/v1/campaign/{campaign_id}/source-download-url", at(id)))).download_url;
+}
+
+const AGAIN_MS = 3_000;
+
+/** The progress as it changes, told by the server until the campaign is over. */
+export function useLiveProgress(campaign: Campaign): Progress {
+  const queries = useQueryClient();
+  const [progress, setProgress] = useState<Progress | null>(null);
+  const { id, status } = campaign;
+  useEffect(() => {
+    if (status !== "running" && status !== "paused") {
+      setProgress(null);
+      return;
+    }
+    const leaving = new AbortController();
+    let again = 0;
+    const follow = () =>
+      listen(`/api/v1/campaign/${id}/progress/stream`, leaving.signal, (event) => {
+        if (event.name !== "progress" && event.name !== "ended") return;
+        const told = JSON.parse(event.data) as Progress;
+        if (event.name === "progress") setProgress(told);
+        if (event.name === "ended" || told.status !== status) void queries.invalidateQueries({ queryKey: ["campaigns"] });
+      }).catch((error: unknown) => {
+        const isRefused = error instanceof ApiError && error.status < 500;
+        if (!leaving.signal.aborted && !isRefused) again = window.setTimeout(() => void follow(), AGAIN_MS);
+      });
+    void follow();
+    return () => {
+      leaving.abort();
+      window.clearTimeout(again);
+    };
+  }, [id, status, queries]);
+  return progress ?? campaign.progress;
+}
+
+/** Sends a file to the place that the API gives it; tells how much has gone, 0…1. */
+export async function upload(file: File, onShare: (share: number) => void): Promise<string> {
+  const place = await unwrap(
+    api.POST("/api/v1/s3/presigned-upload-url", { body: { file_name: file.name, file_size: file.size, content_type: "text/csv" } }),
+  );
+  await new Promise<void>((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open("PUT", new URL(place.upload_url).pathname.startsWith("/api/") ? localOf(place.upload_url) : place.upload_url);
+    request.setRequestHeader("Content-Type", "text/csv");
+    request.upload.onprogress = (event) => event.lengthComputable && onShare(event.loaded / event.total);
+    request.onerror = () => reject(new TypeError("upload"));
+    request.onload = () => (request.status < 300 ? resolve() : reject(errorFrom(request.status, parsed(request.responseText))));
+    request.send(file);
+  });
+  return place.file_key;
+}
+
+/** Files on this server are sent to the origin that the page came from. */
+function localOf(address: string): string {
+  const url = new URL(address);
+  return url.pathname + url.search;
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,97 @@
+/** One campaign: what it may do now, how it goes, who has been called and who not, and why. */
+
+import { Alert, Anchor, Group, Stack, Text } from "@mantine/core";
+import { Link, useParams } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
+import { Fact } from "../../components/fact";
+import { Loaded, Page } from "../../components/page";
+import { Panel } from "../../components/panel";
+import { dateTime, money, words } from "../../lib/format";
+import { Actions } from "./actions";
+import { type Campaign, useCampaign, useLiveProgress } from "./api";
+import { ContactsPanel } from "./contacts_panel";
+import classes from "./new_campaign.module.css";
+import { PreflightPanel } from "./preflight_panel";
+import { ProgressPanel } from "./progress_panel";
+import { StatusBadge } from "./status_badge";
+import { inWords } from "./week";
+
+const Timeline = lazy(() => import("./timeline_panel"));
+
+export function CampaignPage() {
+  const { campaignId } = useParams({ from: "/signed-in/campaigns/$campaignId" });
+  const campaign = useCampaign(campaignId);
+  return (
+    <Loaded query={campaign} what="The campaign" height={420}>
+      {(data) => <Shown campaign={data} />}
+    </Loaded>
+  );
+}
+
+function Shown({ campaign }: { campaign: Campaign }) {
+  const progress = useLiveProgress(campaign);
+  const isDraft = campaign.status === "draft";
+  return (
+    <Page
+      title={campaign.name}
+      back={
+        <Anchor fz="sm" c="dimmed" renderRoot={(props) => <Link to="/campaigns" {...props} />}>
+          ← Campaigns
+        </Anchor>
+      }
+      about={
+        <Group gap="sm" mt={4}>
+          <StatusBadge status={campaign.status} />
+          <Anchor fz="sm" renderRoot={(props) => <Link to="/agents/$agentId" params={{ agentId: campaign.workflow_id }} {...props} />}>
+            {campaign.workflow_name}
+          </Anchor>
+          <Text span fz="sm">
+            made {dateTime(campaign.created_at)}
+          </Text>
+        </Group>
+      }
+      actions={<Actions campaign={campaign} />}
+    >
+      <Stack gap="lg">
+        {campaign.failure_reason && (
+          <Alert color={campaign.status === "failed" ? "red" : "yellow"} variant="light" title={campaign.status === "failed" ? "It failed" : "It paused itself"}>
+            {words(campaign.failure_reason)}
+          </Alert>
+        )}
+        {campaign.status === "running" && campaign.next_open_at && (
+          <Alert variant="light" color="blue" title="Outside the calling hours">
+            Dialling goes on at {dateTime(campaign.next_open_at)}.
+          </Alert>
+        )}
+        {isDraft ? <PreflightPanel campaign={campaign} /> : <ProgressPanel campaign={campaign} progress={progress} />}
+        {!isDraft && (
+          <Suspense fallback={null}>
+            <Timeline campaign={campaign} done={progress.completed} />
+          </Suspense>
+        )}
+        <ContactsPanel campaign={campaign} />
+        <RulesPanel campaign={campaign} />
+      </Stack>
+    </Page>
+  );
+}
+
+function RulesPanel({ campaign }: { campaign: Campaign }) {
+  const { calling_hours: hours, retry_config: retry } = campaign;
+  const capped = campaign.effective_max_concurrency < campaign.max_concurrency;
+  return (
+    <Panel title="Rules">
+      <div className={classes.facts}>
+        <Fact name="Calling hours" value={hours ? `${inWords(hours.slots)}, ${hours.timezone}${hours.in_callee_zone ? " and the callee's zone" : ""}` : "At any time"} />
+        <Fact
+          name="At the same time"
+          value={capped ? `${campaign.effective_max_concurrency}, as your limits allow (asked: ${campaign.max_concurrency})` : campaign.max_concurrency}
+        />
+        <Fact name="Again" value={retry.enabled === false ? "Never" : `${retry.max_retries} times, ${Math.round((retry.retry_delay_seconds ?? 0) / 60)} minutes later`} />
+        <Fact name="Pauses at" value={campaign.spend_cap_cents === null ? "No limit" : money(campaign.spend_cap_cents)} />
+        <Fact name="When a machine answers" value={campaign.voicemail === null ? "As the agent says" : words(campaign.voicemail.action)} />
+        {campaign.columns.length > 0 && <Fact name="Columns" value={campaign.columns.join(", ")} />}
+      </div>
+    </Panel>
+  );
+}

@@ -1,0 +1,39 @@
+import { describe, expect, it } from "vitest";
+import { gridOf, inWords, openHours, painted, PRESETS, slotsOf, weekOf } from "./week";
+
+describe("calling hours", () => {
+  const weekdays = PRESETS[0]?.week ?? [];
+
+  it("become one slot for each open stretch, and the same grid again", () => {
+    expect(slotsOf(weekdays)).toHaveLength(5);
+    expect(slotsOf(weekdays)[0]).toEqual({ day: "monday", start: "09:00", end: "17:00" });
+    expect(gridOf(slotsOf(weekdays))).toEqual(weekdays);
+    const odd = weekOf((day, half) => day === 6 && (half < 2 || half > 40));
+    expect(slotsOf(odd)).toEqual([
+      { day: "sunday", start: "00:00", end: "01:00" },
+      { day: "sunday", start: "20:30", end: "24:00" },
+    ]);
+    expect(gridOf(slotsOf(odd))).toEqual(odd);
+  });
+
+  it("cross midnight into the next day, and from Sunday into Monday", () => {
+    const week = gridOf([{ day: "sunday", start: "23:00", end: "01:00" }]);
+    expect(week?.[6]?.slice(46)).toEqual([true, true]);
+    expect(week?.[0]?.slice(0, 3)).toEqual([true, true, false]);
+  });
+
+  it("are no grid when they are to the minute", () => {
+    expect(gridOf([{ day: "monday", start: "09:15", end: "17:00" }])).toBeNull();
+  });
+
+  it("are painted from any corner to any other", () => {
+    const week = painted(weekOf(() => false), [2, 10], [0, 8], true);
+    expect(openHours(week)).toBe(4.5);
+    expect(painted(week, [0, 8], [2, 10], false).flat().some(Boolean)).toBe(false);
+  });
+
+  it("are said in words", () => {
+    expect(inWords(slotsOf(weekdays))).toBe("Mon–Fri 09:00–17:00");
+    expect(inWords([{ day: "saturday", start: "10:00", end: "12:00" }, { day: "monday", start: "08:00", end: "09:00" }])).toBe("Mon 08:00–09:00; Sat 10:00–12:00");
+  });
+});

@@ -1,0 +1,20 @@
+/** One colour for each outcome, the same in every bar and line, readable on light and dark. */
+
+const OUTCOMES: Record<string, string> = {
+  answered: "#1b9c89",
+  transferred: "#3b82d6",
+  voicemail: "#8b6cd9",
+  no_answer: "#d9a520",
+  busy: "#e07b39",
+  failed: "#d64545",
+  invalid_number: "#a33b5e",
+  do_not_call: "#6b7a80",
+  canceled: "#93a1a6",
+};
+
+export function outcomeColour(outcome: string): string {
+  return OUTCOMES[outcome] ?? "#93a1a6";
+}
+
+/** For series without a meaning of their own. */
+export const SERIES = ["#1b9c89", "#3b82d6", "#8b6cd9", "#d9a520", "#e07b39", "#d64545", "#6b7a80", "#a33b5e"] as const;
