@@ -2,7 +2,8 @@
 
 import { Tooltip } from "@mantine/core";
 import { Link, type LinkProps, useRouterState } from "@tanstack/react-router";
-import { Bot, type LucideIcon, Megaphone, MessagesSquare, Settings } from "lucide-react";
+import { Bot, ChartColumn, LayoutDashboard, type LucideIcon, Megaphone, MessagesSquare, Settings, ShieldCheck } from "lucide-react";
+import { useAccount } from "../lib/account";
 import classes from "./shell.module.css";
 
 interface Place {
@@ -14,17 +15,23 @@ interface Place {
 }
 
 const PLACES: readonly Place[] = [
+  { to: "/overview", title: "Overview", icon: LayoutDashboard },
   { to: "/", title: "Agents", icon: Bot, covers: /^\/agents\/\d+\/?$/ },
   { to: "/runs", title: "Runs", icon: MessagesSquare, covers: /\/runs\// },
   { to: "/campaigns", title: "Campaigns", icon: Megaphone, covers: /^\/campaigns/ },
+  { to: "/usage", title: "Usage", icon: ChartColumn },
   { to: "/settings", title: "Settings", icon: Settings, covers: /^\/settings/ },
 ];
 
+const SUPERUSER: Place = { to: "/superuser", title: "Superuser", icon: ShieldCheck };
+
 export function Nav({ isNarrow, onGo }: { isNarrow: boolean; onGo: () => void }) {
   const here = useRouterState({ select: (state) => state.location.pathname });
+  const isSuperuser = useAccount().data?.is_superuser === true;
+  const places = isSuperuser ? [...PLACES, SUPERUSER] : PLACES;
   return (
     <nav aria-label="Main" className={classes.nav}>
-      {PLACES.map((place) => {
+      {places.map((place) => {
         const isHere = here === place.to || place.covers?.test(here) === true;
         return (
           <Tooltip key={place.to} label={place.title} position="right" disabled={!isNarrow}>

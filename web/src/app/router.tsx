@@ -1,6 +1,7 @@
 /** Which address shows which page; each page comes when it is first opened. */
 
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet, redirect } from "@tanstack/react-router";
+import type { ComponentType } from "react";
 import { InvitationPage, SignInPage } from "../features/auth";
 import { readRunSearch } from "../features/runs/search";
 import { token } from "../lib/session";
@@ -97,6 +98,13 @@ const campaign = createRoute({
   component: lazyRouteComponent(() => import("../features/campaigns"), "CampaignPage"),
 });
 
+const page = <Path extends string>(path: Path, load: () => Promise<{ default: ComponentType }>) =>
+  createRoute({ getParentRoute: () => signedIn, path, component: lazyRouteComponent(load) });
+
+const overview = page("/overview", async () => ({ default: (await import("../features/usage")).OverviewPage }));
+const usage = page("/usage", async () => ({ default: (await import("../features/usage")).UsagePage }));
+const superuser = page("/superuser", async () => ({ default: (await import("../features/superuser")).SuperuserPage }));
+
 const settings = createRoute({
   getParentRoute: () => signedIn,
   path: "/settings",
@@ -116,7 +124,7 @@ export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
     invitation,
-    signedIn.addChildren([agents, agent, run, runs, campaigns, newCampaign, campaign, settings.addChildren([settingsSection])]),
+    signedIn.addChildren([agents, agent, run, runs, campaigns, newCampaign, campaign, overview, usage, superuser, settings.addChildren([settingsSection])]),
   ]),
   defaultPreload: "intent",
   scrollRestoration: true,

@@ -1,0 +1,143 @@
+/** Secrets with which tools sign in elsewhere; they are stored sealed and never shown again. */
+
+import { Button, PasswordInput, Select, Table, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { DataTable } from "../../components/data_table";
+import { Confirm, FormDialog } from "../../components/dialog";
+import { Empty, Loaded } from "../../components/page";
+import { Panel } from "../../components/panel";
+import { useMay } from "../../lib/account";
+import { when } from "../../lib/format";
+import { useForm } from "../../lib/form";
+import { done } from "../../lib/notice";
+import { type Credential, useCredentials, useDeleteCredential, useSaveCredential } from "./api_tools";
+
+type Type = Credential["credential_type"];
+
+const TYPES: { value: Type; label: string }[] = [
+  { value: "bearer_token", label: "Bearer token" },
+  { value: "api_key", label: "API key in a header" },
+  { value: "basic_auth", label: "User and password" },
+  { value: "custom_header", label: "Header" },
+];
+
+const FIELDS: Record<Type, { name: string; label: string; isSecret: boolean }[]> = {
+  none: [],
+  bearer_token: [{ name: "token", label: "Token", isSecret: true }],
+  api_key: [
+    { name: "header_name", label: "Header", isSecret: false },
+    { name: "api_key", label: "Key", isSecret: true },
+  ],
+  basic_auth: [
+    { name: "username", label: "User", isSecret: false },
+    { name: "password", label: "Password", isSecret: true },
+  ],
+  custom_header: [
+    { name: "header_name", label: "Header", isSecret: false },
+    { name: "header_value", label: "Value", isSecret: true },
+  ],
+};
+
+export default function CredentialsSection() {
+  const may = useMay();
+  const credentials = useCredentials();
+  const [edited, setEdited] = useState<Credential | "new" | null>(null);
+  const add = may.write && (
+    <Button size="sm" onClick={() => setEdited("new")}>
+      New credential
+    </Button>
+  );
+  return (
+    <>
+      <Panel title="Credentials" right={add}>
+        <Loaded query={credentials} what="The credentials">
+          {(data) =>
+            data.length === 0 ? (
+              <Empty isInside title="No credentials yet">
+                Tools and webhook nodes use them to sign in to your servers, without the secret being written into an agent.
+              </Empty>
+            ) : (
+              <DataTable label="Credentials" columns={[{ title: "Name" }, { title: "Kind" }, { title: "Changed" }, { title: "Actions", isQuiet: true }]}>
+                {data.map((one) => (
+                  <CredentialRow key={one.uuid} credential={one} onEdit={() => setEdited(one)} />
+                ))}
+              </DataTable>
+            )
+          }
+        </Loaded>
+      </Panel>
+      {edited !== null && <Edit credential={edited === "new" ? null : edited} onClose={() => setEdited(null)} />}
+    </>
+  );
+}
+
+function CredentialRow({ credential, onEdit }: { credential: Credential; onEdit: () => void }) {
+  const may = useMay();
+  const remove = useDeleteCredential();
+  const [isAsking, setIsAsking] = useState(false);
+  return (
+    <Table.Tr>
+      <Table.Td fw={600}>{credential.name}</Table.Td>
+      <Table.Td>{TYPES.find((type) => type.value === credential.credential_type)?.label ?? "None"}</Table.Td>
+      <Table.Td c="dimmed">{when(credential.updated_at ?? credential.created_at)}</Table.Td>
+      <Table.Td ta="right">
+        {may.write && (
+          <>
+            <Button size="compact-sm" variant="subtle" onClick={onEdit} aria-label={`Edit ${credential.name}`}>
+              Edit
+            </Button>
+            <Button size="compact-sm" variant="subtle" color="red" onClick={() => setIsAsking(true)} aria-label={`Delete ${credential.name}`}>
+              Delete
+            </Button>
+          </>
+        )}
+        <Confirm
+          title={`Delete “${credential.name}”?`}
+          isOpen={isAsking}
+          onClose={() => setIsAsking(false)}
+          onConfirm={() => remove.mutate(credential.uuid)}
+          confirm="Delete"
+          isBusy={remove.isPending}
+          error={remove.error}
+        >
+          It cannot be brought back. One that a tool still uses stays.
+        </Confirm>
+      </Table.Td>
+    </Table.Tr>
+  );
+}
+
+const SECRETS = ["token", "header_name", "api_key", "username", "password", "header_value"] as const;
+type Secrets = Record<(typeof SECRETS)[number], string>;
+const NO_SECRETS: Secrets = { token: "", header_name: "", api_key: "", username: "", password: "", header_value: "" };
+const PLACES = Object.fromEntries(SECRETS.map((name) => [name, `credential_data.${name}`]));
+
+function Edit({ credential, onClose }: { credential: Credential | null; onClose: () => void }) {
+  const save = useSaveCredential(credential?.uuid ?? null);
+  const form = useForm({ name: credential?.name ?? "", credential_type: credential?.credential_type ?? ("bearer_token" as Type), ...NO_SECRETS }, save.error, PLACES);
+  const { name, credential_type: type } = form.values;
+  const fields = FIELDS[type];
+  const data = Object.fromEntries(fields.map((field) => [field.name, form.values[field.name as keyof Secrets]]));
+  // The stored secret stays until somebody types another one.
+  const isUntouched = credential !== null && type === credential.credential_type && Object.values(data).every((value) => value === "");
+  const submit = () =>
+    save.mutate(
+      { name, credential_type: type, ...(isUntouched ? {} : { credential_data: data }) },
+      {
+        onSuccess: () => {
+          done(`“${name}” is saved.`);
+          onClose();
+        },
+      },
+    );
+  return (
+    <FormDialog title={credential === null ? "New credential" : "Edit credential"} isOpen onClose={onClose} onSubmit={submit} submit="Save" isBusy={save.isPending} problem={form.problem}>
+      <TextInput label="Name" required data-autofocus {...form.text("name")} />
+      <Select label="Kind" allowDeselect={false} data={TYPES} {...form.field("credential_type")} />
+      {fields.map((field) => {
+        const props = { label: field.label, autoComplete: "off", placeholder: credential === null ? "" : "Unchanged", ...form.text(field.name as keyof Secrets) };
+        return field.isSecret ? <PasswordInput key={field.name} {...props} /> : <TextInput key={field.name} {...props} />;
+      })}
+    </FormDialog>
+  );
+}

@@ -1,0 +1,62 @@
+/** Requests across organisations. */
+
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { api, unwrap } from "../../lib/client";
+import { borrow } from "../../lib/session";
+import type { Schema } from "../../lib/types";
+
+const LIMIT = 500;
+
+export function useOrganizations() {
+  return useQuery({
+    queryKey: ["superuser", "organizations"],
+    queryFn: () => unwrap(api.GET("/api/v1/superuser/organizations", { params: { query: { limit: LIMIT } } })),
+  });
+}
+
+export function useWorkflows(organizationId: number | null) {
+  return useQuery({
+    queryKey: ["superuser", "workflows", organizationId],
+    queryFn: () => unwrap(api.GET("/api/v1/superuser/workflows", { params: { query: { limit: LIMIT, ...of(organizationId) } } })),
+  });
+}
+
+export function useCampaigns(organizationId: number | null) {
+  return useQuery({
+    queryKey: ["superuser", "campaigns", organizationId],
+    queryFn: () => unwrap(api.GET("/api/v1/superuser/campaigns", { params: { query: { limit: LIMIT, ...of(organizationId) } } })),
+  });
+}
+
+export function useRuns(organizationId: number | null, page: number) {
+  const filters = organizationId === null ? {} : { filters: JSON.stringify([{ field: "organization_id", type: "number", value: organizationId }]) };
+  return useQuery({
+    queryKey: ["superuser", "runs", organizationId, page],
+    placeholderData: (before) => before,
+    queryFn: () => unwrap(api.GET("/api/v1/superuser/workflow-runs", { params: { query: { page, limit: 25, ...filters } } })),
+  });
+}
+
+function of(organizationId: number | null): { organization_id?: number } {
+  return organizationId === null ? {} : { organization_id: organizationId };
+}
+
+export function useAddCredit(organizationId: number) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (body: Schema<"AddCreditRequest">) =>
+      unwrap(api.POST("/api/v1/superuser/organizations/{organization_id}/credits", { params: { path: { organization_id: organizationId } }, body })),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ["superuser", "organizations"] }),
+  });
+}
+
+/** Goes on as somebody else for an hour; nothing of one's own stays in the page. */
+export function useImpersonate() {
+  return useMutation({
+    mutationFn: (body: Schema<"ImpersonateRequest">) => unwrap(api.POST("/api/v1/superuser/impersonate", { body })),
+    onSuccess: (answer) => {
+      borrow(answer.access_token);
+      window.location.assign("/");
+    },
+  });
+}

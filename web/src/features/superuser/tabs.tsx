@@ -1,0 +1,129 @@
+/** Agents, runs and campaigns of all organisations as lists. */
+
+import { Badge, Table } from "@mantine/core";
+import { useState } from "react";
+import { DataTable, Pager } from "../../components/data_table";
+import { Empty, Loaded } from "../../components/page";
+import { Panel } from "../../components/panel";
+import { RunBadge } from "../../components/run_badge";
+import { count, dateTime, duration, money, when, words } from "../../lib/format";
+import { useCampaigns, useRuns, useWorkflows } from "./api";
+
+const NOTHING = (
+  <Empty isInside title="Nothing here">
+    No organisation has any yet.
+  </Empty>
+);
+
+export function WorkflowsTab({ organizationId }: { organizationId: number | null }) {
+  const workflows = useWorkflows(organizationId);
+  return (
+    <Panel title="Agents">
+      <Loaded query={workflows} what="The agents">
+        {(data) =>
+          data.length === 0 ? (
+            NOTHING
+          ) : (
+            <DataTable
+              label="Agents of all organisations"
+              columns={[{ title: "Agent" }, { title: "Organisation" }, { title: "State" }, { title: "Runs", isRight: true }, { title: "Changed" }]}
+            >
+              {data.map((workflow) => (
+                <Table.Tr key={workflow.id}>
+                  <Table.Td fw={600}>{workflow.name}</Table.Td>
+                  <Table.Td>{workflow.organization_name}</Table.Td>
+                  <Table.Td>
+                    <Badge color={workflow.status === "active" ? "brand" : "gray"}>{words(workflow.status)}</Badge>
+                  </Table.Td>
+                  <Table.Td ta="right">{count(workflow.total_runs)}</Table.Td>
+                  <Table.Td c="dimmed">{dateTime(workflow.updated_at)}</Table.Td>
+                </Table.Tr>
+              ))}
+            </DataTable>
+          )
+        }
+      </Loaded>
+    </Panel>
+  );
+}
+
+const RUN_COLUMNS = [
+  { title: "Run" },
+  { title: "Organisation" },
+  { title: "Agent" },
+  { title: "How it went" },
+  { title: "Duration", isRight: true },
+  { title: "Cost", isRight: true },
+  { title: "When", isRight: true },
+];
+
+export function RunsTab({ organizationId }: { organizationId: number | null }) {
+  const [page, setPage] = useState(1);
+  const runs = useRuns(organizationId, page);
+  return (
+    <Panel title="Runs">
+      <Loaded query={runs} what="The runs">
+        {(data) =>
+          data.runs.length === 0 ? (
+            NOTHING
+          ) : (
+            <>
+              <DataTable label="Runs of all organisations" columns={RUN_COLUMNS} minWidth={860}>
+                {data.runs.map((run) => (
+                  <Table.Tr key={run.id}>
+                    <Table.Td fw={600}>{run.name}</Table.Td>
+                    <Table.Td>{run.organization_name}</Table.Td>
+                    <Table.Td>{run.workflow_name}</Table.Td>
+                    <Table.Td>
+                      <RunBadge status={run.status} outcome={run.outcome} />
+                    </Table.Td>
+                    <Table.Td ta="right">{duration(run.duration)}</Table.Td>
+                    <Table.Td ta="right">{money(run.cost_cents)}</Table.Td>
+                    <Table.Td ta="right" c="dimmed">
+                      {when(run.created_at)}
+                    </Table.Td>
+                  </Table.Tr>
+                ))}
+              </DataTable>
+              <Pager page={page} pages={data.total_pages} total={data.total_count} what="runs" onChange={setPage} />
+            </>
+          )
+        }
+      </Loaded>
+    </Panel>
+  );
+}
+
+export function CampaignsTab({ organizationId }: { organizationId: number | null }) {
+  const campaigns = useCampaigns(organizationId);
+  return (
+    <Panel title="Campaigns">
+      <Loaded query={campaigns} what="The campaigns">
+        {(data) =>
+          data.length === 0 ? (
+            NOTHING
+          ) : (
+            <DataTable
+              label="Campaigns of all organisations"
+              columns={[{ title: "Campaign" }, { title: "Organisation" }, { title: "Agent" }, { title: "State" }, { title: "At once", isRight: true }, { title: "Made" }]}
+              minWidth={760}
+            >
+              {data.map((campaign) => (
+                <Table.Tr key={campaign.id}>
+                  <Table.Td fw={600}>{campaign.name}</Table.Td>
+                  <Table.Td>{campaign.organization_name}</Table.Td>
+                  <Table.Td>{campaign.workflow_name}</Table.Td>
+                  <Table.Td>
+                    <Badge color="gray">{words(campaign.status)}</Badge>
+                  </Table.Td>
+                  <Table.Td ta="right">{campaign.max_concurrency}</Table.Td>
+                  <Table.Td c="dimmed">{dateTime(campaign.created_at)}</Table.Td>
+                </Table.Tr>
+              ))}
+            </DataTable>
+          )
+        }
+      </Loaded>
+    </Panel>
+  );
+}
