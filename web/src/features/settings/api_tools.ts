@@ -12,7 +12,7 @@ const at = (uuid: string) => ({ params: { path: { tool_uuid: uuid } } });
 export function useTools() {
   return useQuery({
     queryKey: ["tools", "all"],
-    queryFn: () => unwrap(api.GET("/api/v1/tools/", { params: { query: { status: "active,draft,archived", limit: 200 } } })),
+    queryFn: () => unwrap(api.GET("/api/v1/tools/", { params: { query: { status: "active,draft,archived", limit: 100 } } })),
   });
 }
 
@@ -58,7 +58,7 @@ export function useRefreshMcp() {
 }
 
 export function useCredentials() {
-  return useQuery({ queryKey: ["credentials"], queryFn: () => unwrap(api.GET("/api/v1/credentials/", { params: { query: { limit: 200 } } })) });
+  return useQuery({ queryKey: ["credentials"], queryFn: () => unwrap(api.GET("/api/v1/credentials/", { params: { query: { limit: 100 } } })) });
 }
 
 export function useSaveCredential(uuid: string | null) {

@@ -5,7 +5,7 @@ import { api, unwrap } from "../../lib/client";
 import { borrow } from "../../lib/session";
 import type { Schema } from "../../lib/types";
 
-const LIMIT = 500;
+const LIMIT = 100;
 
 export function useOrganizations() {
   return useQuery({
