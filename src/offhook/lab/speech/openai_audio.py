@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Final, Self
 import numpy as np
 
 from offhook.kit.audio import Samples
+from offhook.lab.http import read_request
 from offhook.lab.speech.server import Fault, Refusal
 from offhook.lab.speech.tones import LEXICON, Lexicon, read, speak
 from offhook.lab.speech.voices import NO_VOICE, PIECE_S
@@ -86,12 +87,10 @@ class OpenAiAudioServer:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
         try:
-            while True:
-                head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
-                headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:])}
-                body = await reader.readexactly(int(headers.get("content-length", "0")))
-                await self._answer(writer, head[0].split(" ")[1], headers, body)
-        except (asyncio.IncompleteReadError, ConnectionError):
+            while (request := await read_request(reader)) is not None:
+                line, headers, body = request
+                await self._answer(writer, line.split(" ")[1], headers, body)
+        except ConnectionError:
             pass
         finally:
             writer.close()

@@ -26,7 +26,6 @@ class PlivoLikeStream(Stream):
 
     needs_stream_id: ClassVar[bool] = False
     plays_names_stream: ClassVar[bool] = True
-    sends_digits: ClassVar[bool] = True
     is_big_endian_to_us: ClassVar[bool] = False
 
     def __init__(
@@ -41,9 +40,10 @@ class PlivoLikeStream(Stream):
         fault: SocketFault | None = None,
     ) -> None:
         super().__init__(stream_id, url, tunnels=tunnels, fault=fault)
-        self._encoding, self._rate = audio
-        big = self.is_big_endian_to_us
-        self._audio = Transcoder("L16" if self._encoding == L16 else "PCMU", self._rate, big_endian_to_us=big)
+        self.asked = audio
+        self.both_ways = Transcoder(
+            "L16" if audio[0] == L16 else "PCMU", audio[1], big_endian_to_us=self.is_big_endian_to_us
+        )
         self._start = start_body
         self._extra = extra_headers
         self._sequence = -1
@@ -56,7 +56,7 @@ class PlivoLikeStream(Stream):
 
     def greet(self) -> None:
         """There is no ``connected``: start is first."""
-        form = {"encoding": self._encoding, "sampleRate": self._rate}
+        form = {"encoding": self.asked[0], "sampleRate": self.asked[1]}
         self._say("start", start={**self._start, "streamId": self.id, "mediaFormat": form}, **self._extras())
         self.state = "started"
 
@@ -69,7 +69,7 @@ class PlivoLikeStream(Stream):
             "track": "inbound",
             "timestamp": str((self._chunk - 1) * 20),
             "chunk": self._chunk,
-            "payload": b64encode(self._audio.outgoing(mulaw)).decode(),
+            "payload": b64encode(self.both_ways.outgoing(mulaw)).decode(),
         }
         self._say("media", streamId=self.id, media=media, **self._extras())
 
@@ -77,9 +77,8 @@ class PlivoLikeStream(Stream):
         self._say("playedStream", name=name, **({"streamId": self.id} if self.plays_names_stream else {}))
 
     def send_digit(self, digit: str) -> None:
-        if self.sends_digits:
-            said = {"track": "inbound", "digit": digit, "timestamp": str(self._chunk * 20)}
-            self._say("dtmf", streamId=self.id, dtmf=said)
+        said = {"track": "inbound", "digit": digit, "timestamp": str(self._chunk * 20)}
+        self._say("dtmf", streamId=self.id, dtmf=said)
 
     def take(self, message: str | bytes) -> None:
         found = self.read(message)
@@ -99,10 +98,12 @@ class PlivoLikeStream(Stream):
     def _obey(self, event: Any, found: Mapping[str, Any]) -> None:
         if event == "playAudio":
             media = found["media"]
-            if (media["contentType"], int(media["sampleRate"])) != (self._encoding, self._rate):
-                self.problems.append(f"audio of {media['contentType']} at {media['sampleRate']}")
+            kind = (str(media["contentType"]), int(media["sampleRate"]))
+            audio = self.audio_from_us(kind)
+            if audio is None:
+                self.problems.append(f"audio of {kind[0]} at {kind[1]}")
                 return
-            self.play(self._audio.incoming(b64decode(media["payload"], validate=True)))
+            self.play(audio.incoming(b64decode(media["payload"], validate=True)))
         elif event == "checkpoint":
             self.mark(str(found["name"]))
         elif event == "clearAudio":
@@ -111,6 +112,10 @@ class PlivoLikeStream(Stream):
             self._say("clearedAudio", streamId=self.id)
         elif not self.obey_other(event):
             self.problems.append(f"unknown event {event!r}")
+
+    def audio_from_us(self, kind: tuple[str, int]) -> Transcoder | None:
+        """How to read what we send; None for what cannot be played."""
+        return self.both_ways if kind == self.asked else None
 
     def obey_other(self, event: Any) -> bool:
         """What only one of the carriers has."""

@@ -24,6 +24,8 @@ def offers(
     code = _CODES.get(country)
     if code is None:
         return None
+    if code == "1" and not area:
+        area = _area_in(contains.lstrip("+"))
     if code == "1":
         prefix = "800" if kind == "toll_free" else area or "415"
         found = [
@@ -37,3 +39,8 @@ def offers(
         ]
     free = [offer for offer in found if offer.e164 not in owned and contains in offer.e164]
     return free[:OFFERED]
+
+
+def _area_in(digits: str) -> str:
+    """The area code that a search for these digits is about, if it is about one."""
+    return digits if len(digits) == 3 else digits[-10:-7] if len(digits) >= 10 else ""

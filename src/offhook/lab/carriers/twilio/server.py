@@ -45,6 +45,7 @@ class TwilioEmulator(Emulator):
         self.account_sid = f"AC{secrets.token_hex(16)}"
         self.auth_token = secrets.token_hex(16)
         self.limits.calls_per_second = 1.0
+        self.forgets_calls = False
         self.conference_callbacks: dict[str, dict[str, str]] = {}
         self.applications: dict[str, dict[str, str]] = {}
         self.line_types: dict[str, str] = {}
@@ -293,14 +294,14 @@ class TwilioEmulator(Emulator):
         return Reply(200, self.rendered(call)) if call is not None else self.missing(request)
 
     async def _update(self, request: Request) -> Reply:
-        """Hang up or redirect. What an ended call answers is not documented in one place: 404 for ending it again
-        (seen by clients), 21220 for redirecting it (the error list)."""
+        """Hang up or redirect. An ended call's record stays, so that it answers 21220 to both, as clients in the field
+        report; ``forgets_calls`` makes it a 404, which is said of calls that are gone altogether."""
         call = self.call(request.parts["sid"])
-        if call is None:
+        if call is None or (call.is_over and self.forgets_calls):
             return self.missing(request)
         status, source = request.field("Status"), self._source(request)
         if call.is_over:
-            return self.missing(request) if status else error(400, 21220, "Call is not in-progress. Cannot redirect.")
+            return error(400, 21220, "Call is not in-progress. Cannot redirect.")
         if status == "completed" or (status == "canceled" and not call.answered.is_set()):
             call.end("normal" if call.answered.is_set() else "canceled", "api")
         elif status == "canceled":

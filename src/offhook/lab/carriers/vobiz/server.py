@@ -5,29 +5,43 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from offhook.kit.clock import Clock
 from offhook.lab.carriers.core.callbacks import Callback
 from offhook.lab.carriers.core.calls import Call
+from offhook.lab.carriers.core.codecs import Transcoder
 from offhook.lab.carriers.core.emulator import Number
 from offhook.lab.carriers.core.phones import Voice, hum
 from offhook.lab.carriers.core.plivo_like import PlivoLikeEmulator
-from offhook.lab.carriers.core.plivo_media import PlivoLikeStream
+from offhook.lab.carriers.core.plivo_media import L16, MULAW, PlivoLikeStream
 from offhook.lab.carriers.core.plivo_xml import PlivoDocuments, asked_audio
 from offhook.lab.carriers.core.rest import Reply, Request
 from offhook.lab.carriers.core.shop import offers
 from offhook.lab.carriers.core.words import plus
 
+_FROM_US: Final = {(MULAW, 8000), (L16, 8000), (L16, 16000), (L16, 24000)}
+
 
 class VobizStream(PlivoLikeStream):
-    """Linear PCM is big-endian towards us and little-endian from us; ?? no page lists digits, so there are none."""
+    """Linear PCM is big-endian towards us and little-endian from us. The directions are chosen apart: we may send any
+    of ``_FROM_US``. ?? digits are missing in one table of events and listed in another page's: they are sent."""
 
     needs_stream_id = True
     plays_names_stream = False
-    sends_digits = False
     is_big_endian_to_us = True
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._readers: dict[tuple[str, int], Transcoder] = {}
+
+    def audio_from_us(self, kind: tuple[str, int]) -> Transcoder | None:
+        if kind not in _FROM_US:
+            return None
+        if kind not in self._readers:
+            self._readers[kind] = Transcoder("L16" if kind[0] == L16 else "PCMU", kind[1])
+        return self._readers[kind]
 
     def obey_other(self, event: Any) -> bool:
         if event != "stop":

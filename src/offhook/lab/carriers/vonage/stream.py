@@ -9,7 +9,7 @@ from offhook.lab.carriers.core.codecs import Transcoder
 from offhook.lab.carriers.core.stream import Stream
 from offhook.telephony.line import FRAME
 
-RATES: Final = {"audio/l16;rate=8000": 8000, "audio/l16;rate=16000": 16000}
+RATES: Final = {f"audio/l16;rate={rate}": rate for rate in (8000, 16000, 24000)}
 MOST_QUEUED: Final = 1024
 
 

@@ -11,6 +11,8 @@ NAME: Final = "twilio"
 _REST: Final = "https://api.twilio.com/2010-04-01"
 _LOOKUPS: Final = "https://lookups.twilio.com/v2"
 GONE: Final = 404
+# What a call that is over answers to being ended again.
+NOT_IN_PROGRESS: Final = 21220
 # Error codes of Twilio's own that say more than the status.
 _CODES: Final = {
     13223: "invalid_number",
@@ -45,7 +47,7 @@ class TwilioApi:
         params: Mapping[str, str] | None = None,
         may_be_gone: bool = False,
     ) -> CarrierAnswer:
-        """``path`` is below the account. ``may_be_gone``: a 404 is an answer. Raises CarrierFailed."""
+        """``path`` is below the account. ``may_be_gone``: that the call is over is an answer. Raises CarrierFailed."""
         sid = quote(setting(account, "account_sid"), safe="")
         return await self._send(
             account, method, f"{_REST}/Accounts/{sid}{path}", form=form, params=params, may_be_gone=may_be_gone
@@ -74,9 +76,9 @@ class TwilioApi:
             params=params or {},
         )
         answer = await self._http.send(request)
-        if answer.is_success or (may_be_gone and answer.status == GONE):
-            return answer
-        said = answer.json()
+        said = {} if answer.is_success else answer.json()
         code = said.get("code")
+        if answer.is_success or (may_be_gone and (answer.status == GONE or code == NOT_IN_PROGRESS)):
+            return answer
         known = _CODES.get(code) if isinstance(code, int) else None
         raise refusal(request, answer, f"Twilio: {said.get('message') or f'HTTP {answer.status}'}", code=known)
