@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -13,6 +14,8 @@ from offhook.campaigns.progress import Progress, progress
 from offhook.campaigns.tables import Attempt, Campaign, Contact
 from offhook.jobs.worker import run_worker
 from offhook.root import Root
+from offhook.runs.tables import Run
+from offhook.telephony.tables import SandboxCall
 from tests.campaigns.conftest import MakeCampaign, instant_sandbox
 from tests.fixtures_orgs import OrgFixture
 
@@ -81,6 +84,37 @@ async def test_two_at_once_one_wins(
     assert [getattr(error, "code", error) for error in refused] == [
         {"start": "campaign_not_startable", "resume": "campaign_not_resumable"}[verb]
     ]
+
+
+async def test_no_dial_begins_after_a_pause_and_calls_go_on(
+    root: Root, org: OrgFixture, campaigns: Campaigns, make_campaign: MakeCampaign
+) -> None:
+    await instant_sandbox(root, org.id, instant_call_s=0.2)
+    campaign = await make_campaign(contacts=40, max_concurrency=5)
+    await campaigns.start(org.id, campaign.id)
+    stop = asyncio.Event()
+    worker = asyncio.create_task(run_worker(root.db, root.jobs, stop))
+    try:
+        await until(lambda: rows(root, select(SandboxCall)), lambda calls: len(calls) >= 8)
+        await campaigns.pause(org.id, campaign.id)
+        dialled = len(await rows(root, select(SandboxCall)))
+        await until(
+            lambda: rows(root, select(Attempt).where(Attempt.state != "final")), lambda open_ones: not open_ones
+        )
+    finally:
+        stop.set()
+        await worker
+    assert len(await rows(root, select(SandboxCall))) == dialled < 40
+    assert {run.status for run in await rows(root, select(Run))} == {"completed"}
+    await campaigns.resume(org.id, campaign.id)
+    reached = await until_over(root, campaign)
+    assert (reached.answered, len(await rows(root, select(SandboxCall)))) == (40, 40)
+
+
+async def until(ask: Callable[[], Awaitable[list[Any]]], holds: Callable[[list[Any]], bool]) -> None:
+    async with asyncio.timeout(60):
+        while not holds(await ask()):
+            await asyncio.sleep(0.02)
 
 
 async def test_a_job_that_kills_its_workers_pauses_the_campaign(
