@@ -1,0 +1,154 @@
+"""Our side of one carrier for tests against its emulator: the parts of its spec, documents, and a mouth on its socket."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+import pytest
+from websockets.asyncio.server import ServerConnection
+
+from offhook.kit.audio import MULAW_8K
+from offhook.lab.carriers import (
+    Call,
+    Callback,
+    CloudonixEmulator,
+    Emulator,
+    PlivoEmulator,
+    TelnyxEmulator,
+    TwilioEmulator,
+    VobizEmulator,
+    VonageEmulator,
+)
+from offhook.lab.carriers.core.phones import tone
+from offhook.telephony.carrier_http import CarrierHttp
+from offhook.telephony.carriers import all_carriers
+from offhook.telephony.ports import (
+    CallLinks,
+    CarrierAccount,
+    DialRequest,
+    MediaWire,
+    Proof,
+    Started,
+    Webhook,
+)
+from tests.lab.us import Us, with_emulator
+
+OURS, THEIRS, AGENT = "+14155550100", "+12125550199", "+12125550177"
+EMULATORS: dict[str, Callable[[], Emulator]] = {
+    "cloudonix": CloudonixEmulator,
+    "plivo": PlivoEmulator,
+    "telnyx": TelnyxEmulator,
+    "twilio": TwilioEmulator,
+    "vobiz": VobizEmulator,
+    "vonage": VonageEmulator,
+}
+EACH = pytest.mark.parametrize("name", sorted(EMULATORS))
+
+
+@dataclass
+class Desk:
+    """Our side of one carrier: the parts of its spec, and what came over the media socket."""
+
+    carrier: Emulator
+    us: Us
+    http: CarrierHttp
+    heard: list[Any] = field(default_factory=list)
+    audio: bytearray = field(default_factory=bytearray)
+
+    def __post_init__(self) -> None:
+        spec = all_carriers(self.http).find(self.carrier.name)
+        assert spec is not None
+        self.spec: Any = spec
+        config = {"application_id": getattr(self.carrier, "application_id", None), **self.carrier.credentials}
+        self.account = CarrierAccount(1, self.carrier.name, 5, {k: v for k, v in config.items() if v is not None})
+        self.us.on_socket = self.talks
+        self.links = CallLinks(
+            run_id=7,
+            answer_url=f"{self.us.base_url}/answer/{self.carrier.name}/7?token=s3cret",
+            media_url=self.us.media_url,
+            media_token="tok",
+            callbacks=f"{self.us.base_url}/{self.carrier.name}",
+            secret="s3cret",
+        )
+
+    def serve(self, path: str, document: Any) -> str:
+        if document is not None:
+            self.us.documents[path] = (document.content_type, document.body.decode())
+        return f"{self.us.base_url}{path}"
+
+    async def talks(self, socket: ServerConnection, messages: list[Any]) -> None:
+        """Say a second of a tone and a mark, and note everything that comes."""
+        wire: MediaWire = self.spec.wire()
+        at = 0
+        while True:
+            while at < len(messages):
+                message = messages[at]
+                at += 1
+                event = wire.decode(json.dumps(message) if isinstance(message, dict) else message)
+                if isinstance(event, bytes):
+                    self.audio += event
+                elif event is not None:
+                    self.heard.append(event)
+                if isinstance(event, Started):
+                    await self.speak(socket, wire)
+            await asyncio.sleep(0.02)
+
+    async def speak(self, socket: ServerConnection, wire: MediaWire) -> None:
+        samples = MULAW_8K.decode(tone(1.0))
+        pcm = samples if wire.codec.sample_rate == 8000 else samples.repeat(2)
+        spoken = wire.codec.encode(pcm)
+        for begin in range(0, len(spoken), wire.codec.frame_bytes):
+            frame = wire.encode(spoken[begin : begin + wire.codec.frame_bytes])
+            await socket.send(frame if wire.has_binary_audio else frame.decode())
+        await socket.send(wire.mark("s1").decode())
+
+    async def dial(self, **more: Any) -> Call:
+        self.serve(f"/answer/{self.carrier.name}/7", await connecting(self))
+        request = DialRequest(7, THEIRS, OURS, "tok", ring_timeout_s=20, links=self.links, **more)
+        call_id = await self.spec.dialer.dial(self.account, request)
+        call = self.carrier.call(call_id)
+        assert call is not None
+        return call
+
+    def webhook(self, sent: Callback) -> Webhook:
+        headers = {name.lower(): value for name, value in sent.headers.items()}
+        headers["content-type"] = sent.content_type
+        return Webhook(sent.method, sent.url, headers, sent.body, has_secret="token=s3cret" in sent.url)
+
+    def proof(self, sent: Callback) -> Proof | None:
+        now = self.carrier.clock.now().timestamp()
+        return self.spec.verifier.verify(self.account, self.webhook(sent), now)  # type: ignore[no-any-return]
+
+    def news(self, call: Call) -> list[Any]:
+        """What was said of the call at the run's addresses, every word of it proven."""
+        found = []
+        for sent in self.carrier.callbacks:
+            kind = next((kind for kind in self.spec.callbacks if f"/{kind}/7" in sent.url), None)
+            if kind is None:
+                continue
+            assert self.proof(sent) is not None, sent
+            news = self.spec.statuses.parse_status(kind, self.webhook(sent))
+            if news is not None and news.call_id in {None, call.id}:
+                found.append(news)
+        return found
+
+
+def run(name: str, test: Callable[[Desk], Awaitable[None]]) -> None:
+    async def with_client(carrier: Any, us: Us, _: httpx.AsyncClient) -> None:
+        carrier.limits.calls_per_second = None
+        http = CarrierHttp({name: carrier.base_url})
+        carrier.own(OURS)
+        try:
+            await test(Desk(carrier, us, http))
+        finally:
+            await http.aclose()
+
+    with_emulator(EMULATORS[name], with_client)
+
+
+async def connecting(desk: Desk) -> Any:
+    """The document that connects a call; Telnyx asks for none: it is told by a request."""
+    return None if desk.carrier.name == "telnyx" else await desk.spec.answerer.connect(desk.account, "x", desk.links)
