@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { BEFORE, finish, follow } from "./live_run";
+import { BEFORE, finish, follow, inOrder } from "./live_run";
 
 const event = (seq: number, type: string, data: Record<string, unknown> = {}) => ({ seq, type, at_ms: seq * 100, data });
 
@@ -18,4 +18,11 @@ it("follows a run through its steps and its tools, each event once", () => {
   expect(run.conversation.lines.filter((line) => line.text === "Bye")).toHaveLength(1);
   const over = finish(run, { status: "completed", outcome: "answered", endReason: null });
   expect([over.conversation.nodeId, over.ended?.outcome]).toEqual([null, "answered"]);
+});
+
+it("shows what was said in the order in which it began", () => {
+  const answer = { type: "agent_speaking", at_ms: 5_000, data: { text: "At nine." } };
+  const question = { seq: 1, type: "caller_said", at_ms: 4_900, data: { text: "When?", start_s: 4.2 } };
+  const { conversation } = [answer, question].reduce(follow, BEFORE);
+  expect(inOrder(conversation.lines).map((line) => line.text)).toEqual(["When?", "At nine."]);
 });

@@ -1,6 +1,6 @@
 /** A run while it goes on, as a pure function of its events: what was said, where it stands, what tools did, how fast it answered. */
 
-import { type Conversation, EMPTY, advance, settle } from "./conversation";
+import { type Conversation, EMPTY, type Line, advance, settle } from "./conversation";
 import { type CallEvent, text } from "./events";
 import { type Turn, addTurn } from "./latency";
 
@@ -46,6 +46,11 @@ export function follow(run: LiveRun, event: NumberedEvent): LiveRun {
 
 export function finish(run: LiveRun, ended: NonNullable<LiveRun["ended"]>): LiveRun {
   return { ...run, ended, conversation: { ...settle(run.conversation), nodeId: null } };
+}
+
+/** By when they began. Live words come at once and stored ones a moment later, so that they arrive out of order. */
+export function inOrder(lines: readonly Line[]): Line[] {
+  return [...lines].sort((one, other) => one.atMs - other.atMs);
 }
 
 function toolsAfter(tools: ToolCall[], event: CallEvent): ToolCall[] {

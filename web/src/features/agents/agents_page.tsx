@@ -74,7 +74,7 @@ function Status({ agent }: { agent: AgentItem }) {
   if (agent.status === "archived") return <Badge color="gray" variant="light" tt="none" miw="max-content">Archived</Badge>;
   return (
     <Group gap={6} wrap="nowrap">
-      {agent.has_draft && <Badge color="orange" variant="light" tt="none" miw="max-content">Draft</Badge>}
+      {agent.has_draft && <Badge color="orange" c="var(--draft)" variant="light" tt="none" miw="max-content">Draft</Badge>}
       {agent.published_version_number != null && <Badge variant="light" tt="none" miw="max-content">Published v{agent.published_version_number}</Badge>}
     </Group>
   );

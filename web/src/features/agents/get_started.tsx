@@ -9,8 +9,9 @@ import classes from "./get_started.module.css";
 
 export function GetStarted({ agents, onCreate }: { agents: AgentItem[]; onCreate: () => void }) {
   const [isAway, setIsAway] = useLocalStorage({ key: "offhook.started", defaultValue: false, getInitialValueInEffect: false });
-  // The oldest agent is the demonstration that came with the installation.
-  const demo = agents.filter((agent) => agent.status === "active").at(-1);
+  // The demonstrations come with the installation; without them, the oldest agent.
+  const active = agents.filter((agent) => agent.status === "active");
+  const demo = active.find((agent) => agent.name.endsWith("(demo)")) ?? active.at(-1);
   const hasTalked = agents.some((agent) => agent.total_runs > 0);
   const hasChanged = agents.some((agent) => agent.has_draft || (agent.published_version_number ?? 0) > 1);
   const hasPublished = agents.some((agent) => (agent.published_version_number ?? 0) > 1 || (agent !== demo && !agent.name.endsWith("(demo)") && agent.published_version_number !== null));

@@ -120,7 +120,6 @@ export function Canvas() {
         minZoom={0.1}
         maxZoom={1.6}
         onInit={showAtFirst}
-        elevateEdgesOnSelect
         proOptions={{ hideAttribution: false }}
       >
         <Background gap={20} size={1.2} color="var(--dots)" />

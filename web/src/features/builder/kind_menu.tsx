@@ -24,15 +24,16 @@ interface KindMenuProps {
 export function KindMenu({ place, onClose, onChoose }: KindMenuProps) {
   const { specs, document } = useEditorContext();
   const kinds = [...specs.values()].filter((spec) => mayEnter(spec) && canAdd(spec, document.definition));
+  if (place === null) return null;
   return (
-    <Menu opened={place !== null} onClose={onClose} position="bottom" withinPortal>
+    <Menu opened onClose={onClose} position="bottom" withinPortal>
       <Menu.Target>
-        <span style={{ position: "fixed", left: place?.x ?? 0, top: place?.y ?? 0, width: 1, height: 1 }} />
+        <button type="button" aria-label="Choose the step that it leads to" style={{ position: "fixed", left: place.x, top: place.y, width: 1, height: 1, padding: 0, border: 0, opacity: 0 }} />
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>Leads to a new</Menu.Label>
         {kinds.map((spec) => (
-          <Menu.Item key={spec.name} leftSection={<KindIcon kind={spec.name} icon={spec.icon} size={13} />} onClick={() => place !== null && onChoose(spec.name, place)}>
+          <Menu.Item key={spec.name} leftSection={<KindIcon kind={spec.name} icon={spec.icon} size={13} />} onClick={() => onChoose(spec.name, place)}>
             {spec.display_name}
           </Menu.Item>
         ))}

@@ -19,7 +19,7 @@ export function SettingsPanel() {
       <Text fz="sm" c="dimmed" mb="xs">
         These settings belong to the version: they take effect when it is published.
       </Text>
-      <Accordion multiple defaultValue={["Models and voice"]} classNames={styles}>
+      <Accordion multiple defaultValue={["models-and-voice"]} classNames={styles}>
         <Section title="Models and voice">
           <ModelSettings />
         </Section>
@@ -41,7 +41,7 @@ export function SettingsPanel() {
 
 function Section({ title, children }: { title: string; children: React.ReactNode }) {
   return (
-    <Accordion.Item value={title}>
+    <Accordion.Item value={title.toLowerCase().replaceAll(" ", "-")}>
       <Accordion.Control>{title}</Accordion.Control>
       <Accordion.Panel>
         <Stack gap="md">{children}</Stack>

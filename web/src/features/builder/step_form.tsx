@@ -34,7 +34,7 @@ export function StepForm({ step }: { step: Step }) {
         </div>
       </Group>
       {others.map((finding, index) => (
-        <Alert key={index} color={finding.isError ? "red" : "yellow"} variant="light" p="xs">
+        <Alert key={index} role="note" color={finding.isError ? "red" : "yellow"} variant="light" p="xs">
           {finding.message}
         </Alert>
       ))}
@@ -73,9 +73,9 @@ function Sections({ step, shown }: SectionsProps) {
         <StepField key={property.name} step={step} property={property} />
       ))}
       {more.length > 0 && (
-        <Accordion multiple defaultValue={broken.map((section) => section.title)} variant="default" classNames={{ item: classes.section ?? "", control: classes.control ?? "", content: classes.content ?? "", label: classes.label ?? "" }}>
+        <Accordion multiple defaultValue={broken.map((section) => slug(section.title))} variant="default" classNames={{ item: classes.section ?? "", control: classes.control ?? "", content: classes.content ?? "", label: classes.label ?? "" }}>
           {more.map((section) => (
-            <Accordion.Item key={section.title} value={section.title}>
+            <Accordion.Item key={section.title} value={slug(section.title)}>
               <Accordion.Control>
                 {section.title}
                 {count(section.properties) > 0 && (
@@ -97,6 +97,11 @@ function Sections({ step, shown }: SectionsProps) {
       )}
     </>
   );
+}
+
+/** Ids are made of it: no spaces. */
+function slug(title: string): string {
+  return title.toLowerCase().replaceAll(" ", "-");
 }
 
 /** Whether the author has set it to something of their own. */

@@ -91,7 +91,7 @@ function Row({ version, before, onShow }: { version: Version; before: Version | 
 }
 
 function State({ status }: { status: string }) {
-  if (status === "draft") return <Badge size="sm" color="orange" variant="light" tt="none">Draft</Badge>;
+  if (status === "draft") return <Badge size="sm" color="orange" c="var(--draft)" variant="light" tt="none">Draft</Badge>;
   if (status === "published") return <Badge size="sm" variant="light" tt="none">Published</Badge>;
   return <Badge size="sm" color="gray" variant="light" tt="none">Earlier</Badge>;
 }

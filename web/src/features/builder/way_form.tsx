@@ -33,7 +33,7 @@ export function WayForm({ way }: { way: Way }) {
         ))}
       </Group>
       {besides(found, FIELDS).map((finding, index) => (
-        <Alert key={index} color={finding.isError ? "red" : "yellow"} variant="light" p="xs">
+        <Alert key={index} role="note" color={finding.isError ? "red" : "yellow"} variant="light" p="xs">
           {finding.message}
         </Alert>
       ))}

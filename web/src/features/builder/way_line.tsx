@@ -3,6 +3,7 @@
 import { BaseEdge, type Edge, EdgeLabelRenderer, type EdgeProps, getBezierPath, useStore } from "@xyflow/react";
 import { memo } from "react";
 import { type Way, digitsOf, wayLabel } from "../../graph/definition";
+import { aroundPath } from "../../graph/way_path";
 import { useMarks } from "./marks";
 import classes from "./canvas.module.css";
 
@@ -17,7 +18,8 @@ export const WayLine = memo(function WayLine(props: EdgeProps<WayEdge>) {
   const { id, data, selected, markerEnd, interactionWidth } = props;
   const marks = useMarks();
   const isReadable = useStore((state) => state.transform[2] >= READABLE);
-  const [path, x, y] = getBezierPath(props);
+  const around = aroundPath(props.sourceX, props.sourceY, props.targetX, props.targetY);
+  const [path, x, y] = around === null ? getBezierPath(props) : [around.path, around.x, around.y];
   const way = data?.way;
   const found = marks.findings.byWay.get(id) ?? [];
   const problem = found.some((finding) => finding.isError) ? "error" : found.length > 0 ? "warning" : undefined;

@@ -32,7 +32,7 @@ export function ChatLog({ chat, agentName, onEdit }: ChatLogProps) {
           <Text fz="xs" c="dimmed">
             You went back. The next message replaces what came after this.
           </Text>
-          <Button size="compact-xs" variant="default" onClick={() => void chat.rewind(null).catch(() => undefined)}>
+          <Button size="compact-xs" variant="default" flex="none" onClick={() => void chat.rewind(null).catch(() => undefined)}>
             Go forward again
           </Button>
         </div>

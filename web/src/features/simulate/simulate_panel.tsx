@@ -8,6 +8,7 @@ import { Problem } from "../../components/problem";
 import { ToolCalls } from "../../components/tool_calls";
 import { Transcript } from "../../components/transcript";
 import { words } from "../../lib/format";
+import { inOrder } from "../../lib/live_run";
 import { PEOPLE } from "./people";
 import classes from "./simulate.module.css";
 import type { Simulation } from "./use_simulation";
@@ -39,7 +40,7 @@ export function SimulatePanel({ simulation, agentId, agentName }: { simulation: 
           </Text>
         </div>
       ) : (
-        <Transcript lines={run.conversation.lines} agentName={agentName} isLive />
+        <Transcript lines={inOrder(run.conversation.lines)} agentName={agentName} isLive />
       )}
       <ToolCalls calls={run.tools} />
       {run.turns.length > 0 && (
@@ -50,16 +51,16 @@ export function SimulatePanel({ simulation, agentId, agentName }: { simulation: 
       )}
       <Group className={classes.foot} justify="flex-end" gap={8}>
         {isOver && (
-          <Button variant="default" size="sm" renderRoot={(props) => <Link to="/agents/$agentId/runs/$runId" params={{ agentId, runId }} {...props} />}>
+          <Button variant="default" size="xs" renderRoot={(props) => <Link to="/agents/$agentId/runs/$runId" params={{ agentId, runId }} {...props} />}>
             Recording and details
           </Button>
         )}
         {isOver ? (
-          <Button size="sm" onClick={simulation.leave}>
+          <Button size="xs" onClick={simulation.leave}>
             Call another
           </Button>
         ) : (
-          <Button size="sm" color="red" onClick={simulation.hangUp}>
+          <Button size="xs" color="red" onClick={simulation.hangUp}>
             Hang up
           </Button>
         )}

@@ -1,0 +1,121 @@
+"""How smoothly the editor pans and drags a graph of 200 steps, in the system's Chromium against a real server.
+
+    python -m bench.graph_frames [--steps 200]
+
+Prints, for each gesture, the time between frames as the page sees them (requestAnimationFrame) and the main thread's
+work for each frame (CDP Performance.getMetrics, which does not depend on how busy the machine is).
+"""
+
+import argparse
+import itertools
+import statistics
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import CDPSession, Page, sync_playwright
+from tests.web.browser import chromium, running_server
+
+COLUMNS = 10
+MOVES = 120
+FRAME_MS = 1000 / 60
+WATCH = """() => {
+  window.frames_ = [];
+  const tick = (now) => { window.frames_.push(now); window.watch_ = requestAnimationFrame(tick); };
+  window.watch_ = requestAnimationFrame(tick);
+}"""
+STOP = "() => { cancelAnimationFrame(window.watch_); return window.frames_; }"
+
+
+def graph(steps: int) -> dict[str, Any]:
+    """A start, steps in rows of ten with a way to the one below and the one beside, an end."""
+    nodes = [
+        {
+            "id": f"n{index}",
+            "type": "startCall" if index == 0 else "endCall" if index == steps - 1 else "agentNode",
+            "position": {"x": index % COLUMNS * 290, "y": index // COLUMNS * 190},
+            "data": {"name": f"Step {index}", "prompt": "Ask for what is missing, one thing at a time. " * 3},
+        }
+        for index in range(steps)
+    ]
+    pairs = [(index, other) for index in range(steps - 1) for other in (index + 1, index + COLUMNS) if other < steps]
+    edges = [
+        {"id": f"e{a}-{b}", "source": f"n{a}", "target": f"n{b}", "data": {"label": f"to {b}", "condition": "Done."}}
+        for a, b in pairs
+    ]
+    return {"nodes": nodes, "edges": edges}
+
+
+def gesture(page: Page, cdp: CDPSession, name: str, start: tuple[float, float]) -> None:
+    """Presses at ``start`` and moves in a circle-like path, one move a frame."""
+    page.mouse.move(*start)
+    page.mouse.down()
+    page.mouse.move(start[0] + 4, start[1] + 4)
+    before = metrics(cdp)
+    page.evaluate(WATCH)
+    for index in range(MOVES):
+        way = index if index < MOVES / 2 else MOVES - index
+        page.mouse.move(start[0] + way * 3, start[1] + way * 2)
+        page.evaluate("() => new Promise(requestAnimationFrame)")
+    times = page.evaluate(STOP)
+    after = metrics(cdp)
+    page.mouse.up()
+    gaps = [b - a for a, b in itertools.pairwise(times)]
+    work = {
+        key: (after[key] - before[key]) * 1000 / MOVES for key in ("TaskDuration", "ScriptDuration", "LayoutDuration")
+    }
+    quantiles = statistics.quantiles(gaps, n=20)
+    late = sum(gap > 1.5 * FRAME_MS for gap in gaps)
+    print(
+        f"{name}: {len(gaps)} frames, between them median {statistics.median(gaps):.1f} ms, "
+        f"p95 {quantiles[18]:.1f} ms, longest {max(gaps):.1f} ms, late {late}; main thread each move "
+        f"{work['TaskDuration']:.1f} ms (script {work['ScriptDuration']:.1f}, layout {work['LayoutDuration']:.1f})"
+    )
+
+
+def metrics(cdp: CDPSession) -> dict[str, float]:
+    return {item["name"]: item["value"] for item in cdp.send("Performance.getMetrics")["metrics"]}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--steps", type=int, default=200)
+    steps = parser.parse_args().steps
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        running_server(Path(folder) / "data") as link,
+        sync_playwright() as playwright,
+        chromium(playwright) as browser,
+    ):
+        page = browser.new_page(viewport={"width": 1440, "height": 900})
+        page.add_init_script("localStorage.setItem('offhook.tour', '9')")
+        page.goto(link)
+        page.get_by_role("heading", name="Agents").wait_for(timeout=30_000)
+        base = link.partition("/sign-in")[0]
+        token = page.evaluate("localStorage.getItem('offhook.token')")
+        made = page.request.post(
+            f"{base}/api/v1/workflow/create/definition",
+            data={"name": "Large", "workflow_definition": graph(steps)},
+            headers={"Authorization": f"Bearer {token}"},
+        ).json()
+        page.goto(f"{base}/agents/{made['id']}")
+        page.locator(".react-flow__node").nth(steps - 1).wait_for(state="attached", timeout=30_000)
+        page.wait_for_timeout(2_000)
+        cdp = page.context.new_cdp_session(page)
+        cdp.send("Performance.enable")
+        box = page.locator(".react-flow__pane").bounding_box()
+        assert box is not None
+        for zoom in ("near", "all"):
+            if zoom == "all":
+                page.get_by_role("button", name="Show all").click()
+                page.wait_for_timeout(800)
+            gesture(page, cdp, f"pan, {zoom}", (box["x"] + 30, box["y"] + box["height"] - 150))
+            page.wait_for_timeout(300)
+            node = page.locator(".react-flow__node", has_text="Step 12").first.bounding_box()
+            assert node is not None
+            gesture(page, cdp, f"drag, {zoom}", (node["x"] + node["width"] / 2, node["y"] + node["height"] / 3))
+            page.wait_for_timeout(1_200)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,198 @@
+"""The editor in real browsers against a real server: from nothing to published, two people at once, and who may only read."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+
+from offhook.kit import http
+from tests.web.browser import chromium, find_chromium, running_server
+
+ROOT = Path(http.__file__).parents[4]
+UI = Path(http.__file__).parents[2] / "_ui" / "index.html"
+AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
+SLOW = 15_000
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(find_chromium() is None, reason="there is no Chromium on PATH"),
+    pytest.mark.skipif(not UI.is_file(), reason="the web UI is not built: make web"),
+    pytest.mark.timeout(240),
+]
+
+
+@pytest.fixture(scope="module")
+def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with running_server(tmp_path_factory.mktemp("serve") / "data") as printed:
+        yield printed
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright, chromium(playwright) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def owner(browser: Browser, link: str) -> Iterator[Page]:
+    """The owner's page, 1280 wide, without the hints of a first visit."""
+    page = browser.new_page(viewport={"width": 1280, "height": 800}, color_scheme="light")
+    page.add_init_script("localStorage.setItem('offhook.tour', '9')")
+    page.goto(link)
+    expect(page.get_by_role("heading", name="Agents")).to_be_visible(timeout=SLOW)
+    yield page
+    page.close()
+
+
+@pytest.fixture(autouse=True)
+def _no_page_errors(owner: Page) -> Iterator[None]:
+    errors: list[str] = []
+    owner.on("pageerror", lambda error: errors.append(str(error)))
+    yield
+    assert errors == []
+
+
+def base_of(page: Page) -> str:
+    return page.url.partition("/agents")[0].rstrip("/")
+
+
+def ask(page: Page, method: str, path: str, body: object = None) -> Any:
+    """A request as the page's person; to sign in, as nobody."""
+    token = page.evaluate("localStorage.getItem('offhook.token')")
+    headers = {} if path.startswith("/auth") else {"Authorization": f"Bearer {token}"}
+    answer = page.request.fetch(f"{base_of(page)}/api/v1{path}", method=method, data=body, headers=headers)
+    assert answer.ok, answer.text()
+    return answer.json()
+
+
+def step(page: Page, name: str) -> Locator:
+    return page.locator(".react-flow__node", has_text=name).first
+
+
+def saved(page: Page) -> None:
+    expect(page.get_by_role("status").get_by_text("Saved", exact=True)).to_be_visible(timeout=SLOW)
+
+
+def prompt(page: Page) -> Locator:
+    return page.get_by_role("textbox", name=re.compile("^Prompt"))
+
+
+def faults(page: Page) -> list[str]:
+    """Serious faults that axe finds, as ``rule: where``."""
+    page.evaluate(AXE.read_text())
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    return [
+        f"{rule['id']}: {node['target']}"
+        for rule in found["violations"]
+        if rule["impact"] in ("serious", "critical")
+        for node in rule["nodes"]
+    ]
+
+
+def test_from_nothing_to_published_with_the_keyboard(owner: Page) -> None:
+    page = owner
+    page.get_by_role("button", name="New agent").first.click()
+    page.get_by_label("Name").fill("Front desk")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Front desk")).to_be_visible(timeout=SLOW)
+
+    step(page, "Welcome").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("textbox", name=re.compile("^Name"))).to_have_value("Welcome")
+    page.get_by_role("button", name="Agent Node").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".react-flow__node")).to_have_count(3)
+    expect(page.locator(".react-flow__edge")).to_have_count(2)
+    saved(page)
+
+    page.get_by_role("button", name="Publish", exact=True).click()
+    expect(page.get_by_role("alert").filter(has_text="It was not published: there are")).to_be_visible(timeout=SLOW)
+    problems = page.get_by_role("button", name=re.compile("Prompt is required"))
+    expect(problems).to_be_visible()
+    expect(page.locator("[data-problem=error]").first).to_be_visible()
+    problems.click()
+    expect(page.get_by_text("Prompt is required for agent nodes")).to_be_visible()
+    prompt(page).fill("Ask for the caller's name.")
+    page.keyboard.press("Control+s")
+
+    page.get_by_role("button", name=re.compile("error")).click()
+    page.get_by_role("button", name=re.compile("Welcome → Agent Node")).click()
+    page.get_by_role("textbox", name="Condition").fill("The caller wants something.")
+    expect(page.get_by_role("button", name=re.compile("1 warning"))).to_be_visible(timeout=SLOW)
+    saved(page)
+    page.get_by_role("button", name="Publish", exact=True).click()
+    expect(page.get_by_text("Published v1", exact=True)).to_be_visible(timeout=SLOW)
+    expect(page.get_by_text("Draft v1", exact=True)).to_be_hidden()
+
+    step(page, "Agent Node").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Delete")
+    expect(page.locator(".react-flow__node")).to_have_count(2)
+    page.keyboard.press("Control+z")
+    expect(page.locator(".react-flow__edge")).to_have_count(2)
+
+
+def test_two_people_change_one_agent(owner: Page, browser: Browser) -> None:
+    mine = owner
+    agent = next(item["id"] for item in ask(mine, "GET", "/workflow/fetch") if item["name"] == "Guest survey (demo)")
+    mine.goto(f"{base_of(mine)}/agents/{agent}")
+    step(mine, "Rating").click()
+    expect(prompt(mine)).to_be_visible(timeout=SLOW)
+
+    theirs = browser.new_context(storage_state=mine.context.storage_state()).new_page()
+    theirs.goto(mine.url)
+    step(theirs, "Rating").click()
+    prompt(theirs).fill("Theirs.")
+    saved(theirs)
+
+    prompt(mine).fill("Mine.")
+    warning = mine.get_by_role("alert")
+    expect(warning).to_contain_text("Somebody else has changed this agent", timeout=SLOW)
+    mine.get_by_role("button", name="Load theirs").click()
+    expect(prompt(mine)).to_have_value("Theirs.")
+    expect(warning).to_be_hidden()
+
+    prompt(theirs).fill("Theirs again.")
+    saved(theirs)
+    prompt(mine).fill("Mine at last.")
+    mine.get_by_role("button", name="Keep mine").click()
+    saved(mine)
+    stored = ask(mine, "GET", f"/workflow/fetch/{agent}")["workflow_definition"]
+    assert "Mine at last." in str(stored)
+    theirs.context.close()
+
+
+def test_who_may_only_read_sees_no_button_to_change(owner: Page, browser: Browser) -> None:
+    invited = ask(owner, "POST", "/organizations/members", {"email": "viewer@example.com", "role": "viewer"})
+    joined = ask(
+        owner, "POST", "/auth/invitations/accept", {"token": invited["token"], "name": "Vi", "password": "long enough"}
+    )
+    context = browser.new_context(viewport={"width": 1280, "height": 800}, color_scheme="dark")
+    context.add_init_script(f"localStorage.setItem('offhook.token', '{joined['token']}')")
+    page = context.new_page()
+    page.goto(f"{base_of(owner)}/")
+    expect(page.get_by_role("link", name=re.compile("Guest survey"))).to_be_visible(timeout=SLOW)
+    expect(page.get_by_role("button", name="New agent")).to_have_count(0)
+    page.get_by_role("link", name=re.compile("Guest survey")).click()
+    step(page, "Rating").click()
+    expect(prompt(page)).to_be_disabled(timeout=SLOW)
+    for name in ("Publish", "Undo", "Agent Node", "Remove", "Duplicate", "Rename", "Start talking"):
+        expect(page.get_by_role("button", name=name, exact=True)).to_have_count(0)
+    page.keyboard.press("Delete")
+    expect(page.locator(".react-flow__node", has_text="Rating")).to_have_count(1)
+    assert faults(page) == []
+    context.close()
+
+
+def test_no_serious_fault_of_accessibility(owner: Page) -> None:
+    for tab in ("Test", "Settings", "Versions", "Step"):
+        owner.get_by_role("radiogroup", name="Beside the canvas").get_by_text(tab).click()
+        owner.wait_for_timeout(300)
+        assert faults(owner) == [], tab
+    owner.set_viewport_size({"width": 390, "height": 780})
+    assert owner.evaluate("document.documentElement.scrollWidth") <= 390
+    assert faults(owner) == []
+    owner.set_viewport_size({"width": 1280, "height": 800})
