@@ -32,6 +32,7 @@ WRITES_ITS_OWN = {
     "add_organization_credit": "credit.added",
     "create_workflow_from_template": "workflow.created",
     "test_tool": "tool.tested",
+    "delete_recording": "recording.deleted",
     "create_campaign": "campaign.created",
     "refresh_mcp_tool": "tool.refreshed",
 }

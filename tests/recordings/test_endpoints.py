@@ -1,15 +1,23 @@
 """Recordings over HTTP: upload, create, list, rename, delete, listen, transcribe."""
 
+import asyncio
 import io
 import wave
+from collections.abc import AsyncIterator
 from typing import Any
 
 import numpy as np
 import pytest
 from httpx import AsyncClient
+from sqlalchemy import text
 
+from offhook.orgs import Caller
+from offhook.recordings import service
+from offhook.recordings.errors import RecordingExists
+from offhook.recordings.uploads import Uploads
 from offhook.root import Root
 from tests.fakes.calls import FixedModels, use_fakes
+from tests.fixtures_orgs import OrgFixture
 from tests.recordings.conftest import Studio
 from tests.recordings.sounds import NOT_SOUNDS, SECONDS, lying_wav, sound_file
 from tests.workflows.conftest import Editor
@@ -105,6 +113,20 @@ class TestUpload:
 
         again = await studio.client.put(place["upload_url"], content=sound_file(hz=900))
         assert (again.status_code, again.json()["code"]) == (409, "recording_exists")
+
+    async def test_nor_when_it_is_made_while_a_second_upload_comes(self, studio: Studio, root: Root) -> None:
+        place = await studio.upload()
+        item = {"recording_id": "hello", "storage_key": place["storage_key"], "transcript": "Hi"}
+
+        async def slow() -> AsyncIterator[bytes]:
+            yield sound_file(hz=900)
+            assert (await studio.create(item)).status_code == 200
+
+        before = root.storage.path(place["storage_key"]).read_bytes()
+        token = place["upload_url"].rsplit("/", 1)[1]
+        with pytest.raises(RecordingExists):
+            await root.get(Uploads).receive(token, slow())
+        assert root.storage.path(place["storage_key"]).read_bytes() == before
 
     @pytest.mark.parametrize(
         "files", [[], [FILE] * 21, [{**FILE, "file_size": 5 * 1024 * 1024 + 1}], [{**FILE, "file_size": 0}], [{}], "x"]
@@ -222,6 +244,12 @@ class TestRename:
         assert (await studio.request("PATCH", f"/{made['id']}", json={"recording_id": ""})).status_code == 422
 
 
+async def waits_for_a_lock(root: Root) -> bool:
+    async with root.db.transaction() as session:
+        waiting = await session.scalar(text("SELECT count(*) FROM pg_locks WHERE NOT granted"))
+    return bool(waiting)
+
+
 class TestDelete:
     async def test_row_and_file_are_gone(self, studio: Studio, root: Root) -> None:
         made = await studio.record("hello")
@@ -232,6 +260,34 @@ class TestDelete:
         assert answer.json() == {"success": True, "message": "Recording deleted successfully"}
         assert not path.exists()
         assert (await studio.request("DELETE", "/hello")).status_code == 404
+
+    async def test_of_many_at_once_one_deletes_it(self, studio: Studio) -> None:
+        await studio.record("hello")
+        answers = await asyncio.gather(*(studio.request("DELETE", "/hello") for _ in range(5)))
+        assert sorted(answer.status_code for answer in answers) == [200, 404, 404, 404, 404]
+
+    async def test_what_is_not_committed_keeps_its_file(self, studio: Studio, root: Root, org: OrgFixture) -> None:
+        made = await studio.record("hello")
+        caller = Caller(org.id, user_id=None, key_id=org.key_id, role="admin", is_superuser=False)
+        with pytest.raises(ZeroDivisionError):
+            async with root.db.transaction() as session:
+                assert await service.delete(session, caller, "hello") == made["storage_key"]
+                raise ZeroDivisionError
+        assert (await studio.request("GET", "/hello/audio")).status_code == 200
+
+    async def test_while_its_workflow_is_duplicated_the_copy_keeps_the_file(
+        self, studio: Studio, editor: Editor, root: Root, org: OrgFixture
+    ) -> None:
+        workflow, other = [(await editor.create())["id"] for _ in range(2)]
+        made = await studio.record("hello", workflow_id=workflow)
+        async with root.db.transaction() as session:
+            copies = await service.copy_for_workflow(session, org.id, workflow, other)
+            deleting = asyncio.create_task(studio.request("DELETE", "/hello"))
+            while not await waits_for_a_lock(root):
+                await asyncio.sleep(0.01)
+        assert (await deleting).status_code == 200
+        assert root.storage.path(made["storage_key"]).exists()
+        assert (await studio.request("GET", f"/{copies['hello']}/audio")).status_code == 200
 
     async def test_others(self, studio: Studio, other_studio: Studio) -> None:
         await other_studio.record("hello")

@@ -141,14 +141,15 @@ async def update_recording(
 
 
 @router.delete("/{recording_id}", response_model=RecordingDeletedResponse, operation_id="delete_recording")
-async def delete_recording(
-    recording_id: Name, org: RequireMember, session: Session, request: Request
-) -> dict[str, Any]:
+async def delete_recording(recording_id: Name, org: RequireMember, request: Request) -> dict[str, Any]:
     """Agents that still name it speak the text beside it."""
     root: Root = request.app.state.root
-    key = await service.delete(session, org, recording_id)
+    # a transaction of its own: a file that was removed before the commit would be missed by a row that stayed
+    async with root.db.transaction() as session:
+        key = await service.delete(session, org, recording_id)
     if key is not None:
-        service.remove_file(root.storage, key)
+        async with root.db.transaction() as session:
+            await service.remove_file(session, root.storage, org.organization_id, key)
     return {"success": True, "message": "Recording deleted successfully"}
 
 

@@ -3,17 +3,19 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.recordings.tables import WorkflowRecording as Row
 
 
-async def by_recording_id(session: AsyncSession, organization_id: int, recording_id: str) -> Row | None:
-    found = await session.execute(
-        select(Row).where(Row.organization_id == organization_id, Row.recording_id == recording_id)
-    )
-    return found.scalar_one_or_none()
+async def by_recording_id(
+    session: AsyncSession, organization_id: int, recording_id: str, *, lock: bool = False
+) -> Row | None:
+    query = select(Row).where(Row.organization_id == organization_id, Row.recording_id == recording_id)
+    if lock:
+        query = query.with_for_update()
+    return (await session.execute(query)).scalar_one_or_none()
 
 
 async def by_id(session: AsyncSession, organization_id: int, row_id: int) -> Row | None:
@@ -43,10 +45,22 @@ async def known_ids(session: AsyncSession, organization_id: int, recording_ids: 
 
 
 async def of_workflow(session: AsyncSession, organization_id: int, workflow_id: int) -> list[Row]:
+    """Locked against deletion: who copies them shares their files."""
     found = await session.execute(
-        select(Row).where(Row.organization_id == organization_id, Row.workflow_id == workflow_id).order_by(Row.id)
+        select(Row)
+        .where(Row.organization_id == organization_id, Row.workflow_id == workflow_id)
+        .order_by(Row.id)
+        .with_for_update(read=True)
     )
     return list(found.scalars())
+
+
+async def lock_keys(session: AsyncSession, keys: Collection[str]) -> None:
+    """Until the transaction ends nobody else writes, names or removes the files under these keys."""
+    for key in sorted(set(keys)):
+        await session.execute(
+            text("SELECT pg_advisory_xact_lock(hashtextextended('offhook.recording:' || :key, 0))"), {"key": key}
+        )
 
 
 async def used_keys(session: AsyncSession, organization_id: int, keys: Collection[str]) -> set[str]:

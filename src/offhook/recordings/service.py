@@ -1,5 +1,6 @@
 """Recordings: uploaded by link, decoded at once, named by their organisation, copied and renamed with workflows."""
 
+import asyncio
 import re
 import secrets
 import wave
@@ -47,7 +48,9 @@ def is_key_of(organization_id: int, key: str) -> bool:
 
 
 async def check_unused(session: AsyncSession, organization_id: int, key: str) -> None:
-    """RecordingExists (409) when a recording stands on this file: it may not change under it."""
+    """RecordingExists (409) when a recording stands on this file: it may not change under it, and until the transaction
+    ends none comes to stand on it."""
+    await repository.lock_keys(session, [key])
     if await repository.used_keys(session, organization_id, [key]):
         raise RecordingExists
 
@@ -67,6 +70,7 @@ async def create(
     """
     organization_id = caller.organization_id
     ids, keys = [item.recording_id for item in wanted], [item.storage_key for item in wanted]
+    await repository.lock_keys(session, keys)
     taken = await repository.known_ids(session, organization_id, ids)
     for recording_id in ids:
         if recording_id in taken or ids.count(recording_id) > 1:
@@ -159,12 +163,16 @@ async def rename(
 
 
 async def delete(session: AsyncSession, caller: Caller, recording_id: str) -> str | None:
-    """Remove it; the key of its file when no copy of it is left. RecordingNotFound (404).
+    """Remove it; the key of its file when no copy of it is left, to be removed once this is committed.
 
-    Workflows that still name it speak the text beside it.
+    RecordingNotFound (404), also for all but the first of several who delete it at once. Workflows that still name it
+    speak the text beside it.
     """
-    row = await get(session, caller.organization_id, recording_id)
+    row = await repository.by_recording_id(session, caller.organization_id, recording_id, lock=True)
+    if row is None:
+        raise RecordingNotFound
     key = row.storage_key
+    await repository.lock_keys(session, [key])
     await session.delete(row)
     await session.flush()
     await audit(session, caller, "recording.deleted", f"recording:{row.id}", {"recording_id": recording_id})
@@ -197,5 +205,8 @@ async def copy_for_workflow(
     return copies
 
 
-def remove_file(storage: Storage, key: str) -> None:
-    Path(storage.path(key)).unlink(missing_ok=True)
+async def remove_file(session: AsyncSession, storage: Storage, organization_id: int, key: str) -> None:
+    """Remove a file whose recording is gone, unless somebody has made another recording of it since."""
+    await repository.lock_keys(session, [key])
+    if not await repository.used_keys(session, organization_id, [key]):
+        await asyncio.to_thread(Path(storage.path(key)).unlink, missing_ok=True)

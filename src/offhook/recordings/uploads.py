@@ -58,7 +58,9 @@ class Uploads:
         key = service.storage_key(int(organization_id), upload_id)
         async with self._db.transaction() as session:
             await service.check_unused(session, int(organization_id), key)
-        async with self.decoded(await read(body)) as (draft, length_s):
+        async with self.decoded(await read(body)) as (draft, length_s), self._db.transaction() as session:
+            # again, because somebody may have named an earlier upload while this one came
+            await service.check_unused(session, int(organization_id), key)
             draft.replace(self._storage.path(key))
         return key, length_s
 
