@@ -7,16 +7,19 @@ from typing import Any
 
 import pytest
 from httpx import AsyncClient
+from sqlalchemy import update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.bootstrap import build_root, stop
 from offhook.jobs.memory import MemoryJobs
 from offhook.jobs.registry import JobRegistry
+from offhook.kit.crypto import Keyring
 from offhook.kit.db import Database
 from offhook.root import Root
 from offhook.settings import Settings
 from offhook.webhooks import service
 from offhook.webhooks.delivery import Deliverer
+from offhook.webhooks.tables import WebhookEndpoint
 from tests.fakes.clock import SetClock
 from tests.fakes.web import LocalServer, Reply, egress_to_loopback, local_server
 from tests.fixtures_orgs import OrgFixture
@@ -103,6 +106,15 @@ class _Attached:
 
     async def __aexit__(self, *error: object) -> Any:
         return await self._context.__aexit__(*error)
+
+
+async def lose_key(root: Root, org: OrgFixture) -> None:
+    """The secrets of the organisation's webhooks were sealed with a key that this installation no longer has."""
+    sealed = Keyring("of another installation, and long enough", root.settings.data_dir).seal(b"x", b"y")
+    async with root.db.transaction() as session:
+        await session.execute(
+            update(WebhookEndpoint).where(WebhookEndpoint.organization_id == org.id).values(secret=sealed)
+        )
 
 
 @pytest.fixture

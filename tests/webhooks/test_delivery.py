@@ -6,17 +6,18 @@ from typing import Any
 
 import pytest
 from httpx import AsyncClient
-from sqlalchemy import select, update
+from sqlalchemy import select, text, update
+from sqlalchemy.exc import DBAPIError
 from standardwebhooks import Webhook
 
 from offhook.jobs.worker import run_until_empty
 from offhook.root import Root
-from offhook.webhooks import service
+from offhook.webhooks import repository, service
 from offhook.webhooks.delivery import AT_ONCE_PER_ENDPOINT, Deliverer
 from offhook.webhooks.tables import WebhookDelivery, WebhookEndpoint
 from tests.fakes.web import LocalServer, Reply
 from tests.fixtures_orgs import OrgFixture
-from tests.webhooks.conftest import HOST, PATH, Queue
+from tests.webhooks.conftest import HOST, PATH, Queue, lose_key
 
 Hook = dict[str, Any]
 DAY_S = 24 * 3600
@@ -281,6 +282,43 @@ class TestCrashes:
         await queue.root.get(Deliverer).sweep({})
         await queue.advance()
         assert (await deliveries(client, org, hook))[0]["status"] == "delivered"
+
+    async def test_a_secret_whose_key_is_lost_makes_a_dead_letter(
+        self, client: AsyncClient, root: Root, org: OrgFixture, hook: Hook, shop: LocalServer, queue: Queue
+    ) -> None:
+        await lose_key(root, org)
+        await queue.publish(org)
+        await queue.advance(DAY_S)
+        (delivery,) = await deliveries(client, org, hook)
+        assert (delivery["status"], delivery["attempts"], shop.seen) == ("dead", 0, [])
+        assert "rotate the secret" in delivery["last_error"]
+
+    async def test_attempts_and_a_deletion_never_wait_for_each_other(
+        self, client: AsyncClient, root: Root, org: OrgFixture, hook: Hook, queue: Queue
+    ) -> None:
+        """Whoever writes down an attempt locks the webhook before the delivery, as its deletion does."""
+        await queue.publish(org)
+        (delivery,) = await deliveries(client, org, hook)
+        async with root.db.transaction() as deleting:
+            await deleting.execute(select(WebhookEndpoint).with_for_update())
+            async with root.db.transaction() as writing:
+                await writing.execute(text("SET LOCAL lock_timeout = '300ms'"))
+                with pytest.raises(DBAPIError, match="lock timeout"):
+                    await repository.due(writing, org.id, delivery["id"], lock=True)
+                await writing.rollback()
+            # nothing of the delivery was held meanwhile
+            await deleting.execute(select(WebhookDelivery).with_for_update(nowait=True))
+
+    async def test_looking_at_a_delivery_waits_for_nobody(
+        self, client: AsyncClient, root: Root, org: OrgFixture, hook: Hook, queue: Queue
+    ) -> None:
+        await queue.publish(org)
+        (delivery,) = await deliveries(client, org, hook)
+        async with root.db.transaction() as writing:
+            await repository.due(writing, org.id, delivery["id"], lock=True)
+            path = f"{PATH}/{hook['id']}/deliveries/{delivery['id']}"
+            async with asyncio.timeout(5):
+                assert (await client.get(path, headers=org.owner_headers)).status_code == 200
 
     async def test_through_the_real_queue(
         self, client: AsyncClient, root: Root, org: OrgFixture, hook: Hook, shop: LocalServer

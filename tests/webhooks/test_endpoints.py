@@ -7,9 +7,10 @@ import pytest
 from httpx import AsyncClient
 from standardwebhooks import Webhook
 
+from offhook.root import Root
 from tests.fakes.web import LocalServer, Reply
 from tests.fixtures_orgs import OrgFixture
-from tests.webhooks.conftest import HOST, PATH, Queue
+from tests.webhooks.conftest import HOST, PATH, Queue, lose_key
 
 Hook = dict[str, Any]
 ROUTES = [
@@ -135,6 +136,18 @@ class TestTheTestButton:
         answer = (await client.post(f"{PATH}/{hook['id']}/test", headers=org.owner_headers)).json()
         assert (answer["delivered"], answer["status_code"]) == (False, None)
         assert HOST not in answer["error"]
+
+
+    async def test_a_secret_whose_key_is_lost(
+        self, client: AsyncClient, root: Root, org: OrgFixture, hook: Hook, shop: LocalServer
+    ) -> None:
+        await lose_key(root, org)
+        answer = await client.post(f"{PATH}/{hook['id']}/test", headers=org.owner_headers)
+        assert (answer.status_code, answer.json()["code"]) == (409, "webhook_secret_unreadable")
+        assert shop.seen == []
+        assert (await client.post(f"{PATH}/{hook['id']}/rotate-secret", headers=org.owner_headers)).status_code == 200
+        answer = await client.post(f"{PATH}/{hook['id']}/test", headers=org.owner_headers)
+        assert answer.json()["delivered"]
 
 
 class TestDeliveries:

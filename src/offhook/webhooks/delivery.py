@@ -7,6 +7,7 @@ with the same ``webhook-id``, by which receivers tell a repetition. A job that i
 
 import json
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -15,11 +16,12 @@ import structlog
 from standardwebhooks import Webhook
 
 from offhook.kit.clock import Clock
-from offhook.kit.crypto import Keyring
+from offhook.kit.crypto import Keyring, SecretUnreadable
 from offhook.kit.db import Database
 from offhook.kit.egress import EgressAnswer, EgressClient, EgressError
 from offhook.orgs import Caller, audit
 from offhook.webhooks import repository, service
+from offhook.webhooks.errors import WebhookDisabled, WebhookSecretUnreadable
 from offhook.webhooks.repository import Due
 from offhook.webhooks.retries import SWITCH_OFF_AFTER, next_delay_s
 from offhook.webhooks.tables import WebhookAttempt, WebhookEndpoint, WebhookEvent
@@ -86,10 +88,15 @@ class Deliverer:
             if self._under_way[endpoint_id] >= AT_ONCE_PER_ENDPOINT or self._under_way.total() >= AT_ONCE:
                 await service.enqueue_attempt(session, delivery_id, in_round, attempts, delay_s=BUSY_DELAY_S)
                 return
-            if due.endpoint.status != service.ENABLED:
-                _bury(due, "The webhook is switched off.")
+            try:
+                if due.endpoint.status != service.ENABLED:
+                    raise WebhookDisabled("The webhook is switched off.")
+                letter = self.letter(due.endpoint, due.event, due.delivery.sequence, attempts + 1)
+            except (WebhookDisabled, WebhookSecretUnreadable) as error:
+                due = await repository.due(session, None, delivery_id, lock=True)
+                if due is not None and _is_current(due, in_round, attempts):
+                    _bury(due, error.message)
                 return
-            letter = self.letter(due.endpoint, due.event, due.delivery.sequence, attempts + 1)
         self._under_way[endpoint_id] += 1
         try:
             outcome = await self.send(letter)
@@ -107,7 +114,10 @@ class Deliverer:
                 await service.enqueue_attempt(session, delivery_id, in_round, attempts)
 
     def letter(self, endpoint: WebhookEndpoint, event: WebhookEvent, sequence: int, attempt: int) -> Letter:
-        """The signed request; an endpoint whose secret was just rotated gets a signature by either."""
+        """The signed request; an endpoint whose secret was just rotated gets a signature by either.
+
+        WebhookSecretUnreadable when the key is gone that sealed its secret.
+        """
         message_id = f"evt_{event.id}"
         content = {
             "id": message_id,
@@ -119,14 +129,7 @@ class Deliverer:
         }
         body = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
         now = self._clock.now()
-        sealed = [endpoint.secret]
-        if (
-            endpoint.old_secret is not None
-            and endpoint.old_secret_until is not None
-            and endpoint.old_secret_until > now
-        ):
-            sealed.append(endpoint.old_secret)
-        secrets = [service.opened(self._keyring, endpoint.organization_id, one) for one in sealed]
+        secrets = self._secrets(endpoint, now)
         headers = {
             "content-type": "application/json",
             "user-agent": "Offhook-Webhooks/1",
@@ -139,8 +142,19 @@ class Deliverer:
         }
         return Letter(endpoint.organization_id, endpoint.id, endpoint.url, message_id, body.encode(), headers)
 
+    def _secrets(self, endpoint: WebhookEndpoint, now: datetime) -> list[str]:
+        try:
+            secrets = [service.opened(self._keyring, endpoint.organization_id, endpoint.secret)]
+        except SecretUnreadable as error:
+            raise WebhookSecretUnreadable from error
+        until = endpoint.old_secret_until
+        if endpoint.old_secret is not None and until is not None and until > now:
+            with suppress(SecretUnreadable):  # of a lost key: the new one signs alone
+                secrets.append(service.opened(self._keyring, endpoint.organization_id, endpoint.old_secret))
+        return secrets
+
     def test_letter(self, endpoint: WebhookEndpoint) -> Letter:
-        """An event of type ``webhook.test`` that is in no list and takes no sequence number."""
+        """An event of type ``webhook.test`` that is in no list and takes no sequence number. WebhookSecretUnreadable."""
         event = WebhookEvent(
             id=0,
             organization_id=endpoint.organization_id,

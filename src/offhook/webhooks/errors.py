@@ -31,3 +31,9 @@ class WebhookDisabled(Conflict):
     """This webhook is switched off: enable it first."""
 
     code = "webhook_disabled"
+
+
+class WebhookSecretUnreadable(Conflict):
+    """The secret of this webhook was sealed with a key that is gone: rotate the secret, then send again."""
+
+    code = "webhook_secret_unreadable"

@@ -145,6 +145,9 @@ async def due(
     if organization_id is not None:
         query = query.where(WebhookDelivery.organization_id == organization_id)
     if lock:
+        # The endpoint first, as do those who number its deliveries and who delete it with them.
+        of_delivery = select(WebhookDelivery.endpoint_id).where(WebhookDelivery.id == delivery_id).scalar_subquery()
+        await session.execute(select(WebhookEndpoint.id).where(WebhookEndpoint.id == of_delivery).with_for_update())
         query = query.with_for_update(of=[WebhookDelivery, WebhookEndpoint]).execution_options(populate_existing=True)
     row = (await session.execute(query)).first()
     return None if row is None else Due(row[0], row[1], row[2])

@@ -5,15 +5,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-EventType = Literal[
-    "run.started",
-    "run.completed",
-    "run.failed",
-    "campaign.status_changed",
-    "campaign.completed",
-    "document.ready",
-    "document.failed",
-]
+from offhook.webhooks.service import EventType
+
 Url = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000)]
 Description = Annotated[str, StringConstraints(strip_whitespace=True, max_length=500)]
 Events = Annotated[list[EventType], Field(max_length=50)]

@@ -5,7 +5,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, Literal, get_args
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -26,7 +26,7 @@ PENDING: Final = "pending"
 DELIVERED: Final = "delivered"
 DEAD: Final = "dead"
 
-EVENT_TYPES: Final = (
+EventType = Literal[
     "run.started",
     "run.completed",
     "run.failed",
@@ -34,7 +34,8 @@ EVENT_TYPES: Final = (
     "campaign.completed",
     "document.ready",
     "document.failed",
-)
+]
+EVENT_TYPES: Final[tuple[str, ...]] = get_args(EventType)
 MAX_ENDPOINTS: Final = 20
 MAX_RESEND: Final = 1000
 OLD_SECRET_LIVES: Final = timedelta(hours=24)
@@ -135,6 +136,7 @@ def seal(keyring: Keyring, organization_id: int, secret: str) -> bytes:
 
 
 def opened(keyring: Keyring, organization_id: int, sealed: bytes) -> str:
+    """Raises :class:`SecretUnreadable` when the key that sealed it is gone."""
     return keyring.open(sealed, _associated(organization_id)).decode()
 
 
@@ -210,9 +212,11 @@ async def rotate_secret(
     return NewEndpoint(record, secret)
 
 
-async def delivery(session: AsyncSession, organization_id: int, endpoint_id: int, delivery_id: int) -> Due:
+async def delivery(
+    session: AsyncSession, organization_id: int, endpoint_id: int, delivery_id: int, *, lock: bool = False
+) -> Due:
     """Raises :class:`DeliveryNotFound` (404)."""
-    found = await repository.due(session, organization_id, delivery_id, lock=True)
+    found = await repository.due(session, organization_id, delivery_id, lock=lock)
     if found is None or found.endpoint.id != endpoint_id:
         raise DeliveryNotFound
     return found
@@ -220,7 +224,7 @@ async def delivery(session: AsyncSession, organization_id: int, endpoint_id: int
 
 async def resend(session: AsyncSession, caller: Caller, endpoint_id: int, delivery_id: int) -> Due:
     """Send it again from the first attempt, whatever became of it: now, with the same id and sequence number."""
-    found = await delivery(session, caller.organization_id, endpoint_id, delivery_id)
+    found = await delivery(session, caller.organization_id, endpoint_id, delivery_id, lock=True)
     if found.endpoint.status != ENABLED:
         raise WebhookDisabled
     await _from_the_beginning(session, found.delivery)
@@ -230,7 +234,7 @@ async def resend(session: AsyncSession, caller: Caller, endpoint_id: int, delive
 
 async def resend_dead(session: AsyncSession, caller: Caller, endpoint_id: int) -> int:
     """Send the dead letters of an endpoint again, the oldest 1000 at most; how many."""
-    record = await get(session, caller.organization_id, endpoint_id)
+    record = await get(session, caller.organization_id, endpoint_id, lock=True)
     if record.status != ENABLED:
         raise WebhookDisabled
     ids: Sequence[int] = await repository.dead_ids(session, caller.organization_id, endpoint_id, limit=MAX_RESEND)
