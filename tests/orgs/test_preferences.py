@@ -44,6 +44,9 @@ async def test_a_viewer_may_not(client: AsyncClient, org: OrgFixture) -> None:
     [
         {"timezone": "Mars/Olympus"},
         {"timezone": "America"},
+        {"timezone": "localtime"},
+        {"timezone": "posixrules"},
+        {"timezone": "posix/Europe/Berlin"},
         {"timezone": "../etc/passwd"},
         {"timezone": "/etc/localtime"},
         {"timezone": ""},

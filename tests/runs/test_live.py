@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import delete
+from structlog.testing import capture_logs
 
 from offhook.kit.audio import PCM16_16K
 from offhook.root import Root
@@ -23,8 +24,10 @@ from offhook.runs import (
 from offhook.runs.errors import ProcessIsFull, RunNotConnectable
 from offhook.runs.tables import Run
 from offhook.runs.tools import ToolRegistry
+from offhook.tools import ToolBench
 from offhook.voice.events import CALL_ENDED, VoiceEvent
 from offhook.voice.ports import CallResult
+from offhook.workflows.tables import WorkflowVersion
 from tests.fakes.calls import FixedModels, use_fakes
 from tests.fakes.database import FaultyDatabase
 from tests.fakes.scripted import takes
@@ -246,6 +249,48 @@ async def test_leases_are_renewed_for_all_calls_and_a_lost_one_ends_its_call(
     await asyncio.wait_for(talking[lost.id], 20)
     assert not talking[kept.id].done()
     assert (await reload(root, lost)).status == "failed"
+
+
+async def test_a_call_that_ends_during_the_renewal_has_lost_no_lease(root: Root, live: LiveRuns, run: Run) -> None:
+    async def renew(_: RunFinished) -> None:
+        await live.renew_leases()
+
+    root.events.subscribe(RunFinished, renew)
+    call, _ = await connect(live, run)
+    call.session.leg_ended()
+    with capture_logs() as logs:
+        await call.run()
+    assert "lease_lost" not in [entry["event"] for entry in logs]
+    stored = await reload(root, run)
+    assert (stored.status, stored.end_reason) == ("completed", "caller_hung_up")
+
+
+class _BrokenBench:
+    """Cannot even ask."""
+
+    async def send(self, *_: Any, **__: Any) -> Any:
+        raise RuntimeError("out of order")
+
+
+@pytest.mark.parametrize("rings_first", [True, False])
+async def test_a_call_is_answered_whatever_becomes_of_its_fetch(
+    root: Root, live: LiveRuns, run: Run, *, rings_first: bool
+) -> None:
+    asks = {"pre_call_fetch_mode": "always", "pre_call_fetch_url": "https://shop.test/before"}
+    async with root.db.transaction() as session:
+        version = await session.get_one(WorkflowVersion, run.version_id)
+        first, *others = version.definition["nodes"]
+        asking = {**first, "data": {**first["data"], **asks}}
+        version.definition = {**version.definition, "nodes": [asking, *others]}
+    root.provide(ToolBench, _BrokenBench())  # type: ignore[arg-type]
+    if rings_first:
+        await live.rings_here(run.id)
+    call, _ = await connect(live, run)
+    call.session.leg_ended()
+    await call.run()
+    assert (await reload(root, run)).status == "completed"
+    (fetched,) = [event for event in await events_of(root, run) if event["type"] == "pre_call_fetched"]
+    assert (fetched["data"]["ok"], fetched["data"]["error"]) == (False, "The question could not be asked.")
 
 
 async def test_without_a_disk_the_call_goes_on(root: Root, live: LiveRuns, run: Run) -> None:

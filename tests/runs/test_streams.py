@@ -126,13 +126,14 @@ async def test_shows_live_only_events_of_this_process(streams: RunStreams, root:
     await asyncio.sleep(0.05)
     writer = EventWriter(root.db, interval_s=0.01)
     sink = writer.sink(run.id, streams.on_live)
-    sink.emit(VoiceEvent(CALLER_PARTIAL, 0.1, {"text": "hel"}))
+    sink.emit(VoiceEvent(CALLER_PARTIAL, 0.1, {"text": "hel \ud83d"}))
     await asyncio.sleep(0.05)
     sink.emit(said(1))
     await writer.flush()
     await end(root.db, run)
     seen = await reading
     assert isinstance(seen[0], VoiceEvent)
+    assert seen[0].data == {"text": "hel ?"}, "half of a pair cannot be sent as UTF-8"
     assert [event["type"] for event in seen[1:]] == [CALLER_SAID, "status_changed"]
 
 

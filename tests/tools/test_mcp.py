@@ -104,10 +104,12 @@ class Agent:
         self._maker = maker
         use_fakes(root, self.models)
 
-    async def made(self, **step: Any) -> int:
+    async def made(self, *, is_dead_end: bool = False, **step: Any) -> int:
         """A workflow whose step has these data; its id."""
         edges = [edge("s", "a", "Begin"), edge("a", "e", "Finish")]
         drawn = definition(start(greeting="Hello."), agent(**step), end(), edges=edges)
+        if is_dead_end:
+            drawn = definition(start(greeting="Hello."), agent(**step), edges=edges[:1])
         body = {"name": "Shop", "workflow_definition": drawn}
         answer = await self._maker.post("/workflow/create/definition", json=body)
         assert answer.status_code == 200, answer.text
@@ -162,6 +164,17 @@ class TestCatalogue:
         answer = (await maker.post(f"/tools/{uuid}/mcp/refresh")).json()
         assert answer["error"].startswith("The MCP server failed")
         assert len(answer["discovered_tools"]) == len(await catalogue(maker, uuid)) == 3
+
+    async def test_is_the_servers_word_and_nobody_elses(self, maker: Maker, shop: Shop) -> None:
+        invented = [{"name": "refund_everything", "description": "x", "parameters": {"type": "object"}}]
+        uuid = await maker.tool(mcp(shop.url, discovered_tools=invented))
+        assert await catalogue(maker, uuid) == ["order_state", "ship", "wait"]
+        body = {"definition": mcp(shop.url, discovered_tools=invented, timeout_secs=9)}
+        assert (await maker.put(f"/tools/{uuid}", json=body)).status_code == 200
+        assert await catalogue(maker, uuid) == ["order_state", "ship", "wait"]
+        body = {"definition": mcp(shop.url + "/elsewhere", discovered_tools=invented)}
+        assert (await maker.put(f"/tools/{uuid}", json=body)).status_code == 200
+        assert await catalogue(maker, uuid) == []
 
     async def test_where_nothing_may_be_called(self, maker: Maker, shop: Shop) -> None:
         for url in (f"http://elsewhere.test:{shop.port}/mcp", f"http://127.0.0.1:{shop.port}/mcp"):
@@ -287,4 +300,19 @@ class TestValidation:
             ("a", "tool_archived"),
             ("a", "tool_unknown"),
             ("a", "tool_unknown"),
+        ]
+
+    async def test_an_archived_tool_is_no_way_out(self, maker: Maker, clerk: Agent) -> None:
+        uuid = await maker.tool({"type": "end_call", "config": {"messageType": "none"}}, name="Hang up")
+        assert (await clerk.validated(is_dead_end=True, tool_uuids=[uuid]))["warnings"] == []
+        await maker.delete(f"/tools/{uuid}")
+        warnings = (await clerk.validated(is_dead_end=True, tool_uuids=[uuid]))["warnings"]
+        assert ("a", "node_without_end") in [(issue["id"], issue["code"]) for issue in warnings]
+
+    async def test_a_filter_that_leaves_nothing(self, maker: Maker, shop: Shop, clerk: Agent) -> None:
+        uuid = await maker.tool(mcp(shop.url), name="Shop")
+        report = await clerk.validated(tool_uuids=[uuid], mcp_tool_filters={uuid: ["gone"]})
+        assert report["is_valid"]
+        assert [(issue["id"], issue["field"], issue["code"]) for issue in report["warnings"]] == [
+            ("a", "data.tool_uuids", "tool_without_functions")
         ]

@@ -137,7 +137,6 @@ class TestTheTestButton:
         assert (answer["delivered"], answer["status_code"]) == (False, None)
         assert HOST not in answer["error"]
 
-
     async def test_a_secret_whose_key_is_lost(
         self, client: AsyncClient, root: Root, org: OrgFixture, hook: Hook, shop: LocalServer
     ) -> None:

@@ -15,13 +15,13 @@ from offhook.admin.schemas import (
 )
 from offhook.campaigns import across as campaigns
 from offhook.kit.db import Session
-from offhook.kit.pagination import PageParams, SliceParams, set_total
+from offhook.kit.pagination import SliceParams, set_total
 from offhook.orgs import Now, RequireSuperuser
 from offhook.orgs import across as orgs
 from offhook.runs import across as runs
 from offhook.runs import listing
 from offhook.runs.links import Links, links_of
-from offhook.runs.listing import RunQuery
+from offhook.runs.queries import RunQueryParams, as_page
 from offhook.usage import accounts
 from offhook.workflows import across as workflows
 from offhook.workflows import service as workflow_service
@@ -117,18 +117,15 @@ async def list_campaigns(
 async def list_workflow_runs(
     caller: RequireSuperuser,
     session: Session,
-    page: PageParams,
+    query: RunQueryParams,
     links: Annotated[Links, Depends(links_of)],
     response: Response,
-    filters: Annotated[str | None, Query(description="JSON array of {field, type, value}")] = None,
-    sort_by: Annotated[str | None, Query(description="id, created_at (default) or duration")] = None,
-    sort_order: Annotated[str | None, Query(description="asc or desc (default)")] = None,
 ) -> dict[str, Any]:
     """The runs of all organisations, newest first unless sorted otherwise; `organization_id` filters too.
 
     Without it `total_count` is 100000 at most, and filters on more than `id` and `created_at` look at the newest 50000
     runs (5000 for `context.<name>` and `gathered.<name>`); the header `X-Filter-Window` says so when there are more."""
-    found = await runs.page(session, RunQuery(page, filters, sort_by, sort_order))
+    found = await runs.page(session, query)
     rows, total = found.rows, found.total
     if found.window is not None:
         response.headers["X-Filter-Window"] = str(found.window)
@@ -143,14 +140,7 @@ async def list_workflow_runs(
         }
         for row in rows
     ]
-    return {
-        "runs": shown,
-        "workflow_runs": shown,
-        "total_count": total,
-        "page": page.page,
-        "limit": page.limit,
-        "total_pages": page.total_pages(total),
-    }
+    return as_page(query, shown, total) | {"workflow_runs": shown}
 
 
 @router.post("/impersonate", response_model=ImpersonateResponse, operation_id="impersonate")

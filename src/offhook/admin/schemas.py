@@ -5,6 +5,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
+from offhook.kit.numbers import Whole
 from offhook.runs.schemas import RunRecord
 
 
@@ -73,9 +74,9 @@ class ImpersonateRequest(BaseModel):
     provider_user_id: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)] | None = (
         None
     )
-    user_id: int | None = Field(default=None, ge=1, le=2**31 - 1)
+    user_id: Whole | None = Field(default=None, ge=1, le=2**31 - 1)
     email: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=320)] | None = None
-    organization_id: int | None = Field(default=None, ge=1, le=2**31 - 1)
+    organization_id: Whole | None = Field(default=None, ge=1, le=2**31 - 1)
 
     @model_validator(mode="after")
     def _names_someone(self) -> "ImpersonateRequest":

@@ -34,8 +34,9 @@ from offhook.kit.pagination import PageParams
 from offhook.orgs import CurrentOrg, Now
 from offhook.root import base_url, database_of, use
 from offhook.runs.links import Links, links_of
-from offhook.runs.listing import RunQuery, page_of_runs
+from offhook.runs.listing import page_of_runs
 from offhook.runs.listing import record as run_record
+from offhook.runs.queries import RunQueryParams, as_page
 from offhook.runs.schemas import RunList
 from offhook.workflows import service as workflows
 
@@ -75,15 +76,6 @@ async def stream_campaign_progress(
     return StreamingResponse(body, media_type="text/event-stream", headers=headers)
 
 
-def _query(
-    page: PageParams,
-    filters: Annotated[str | None, Query(description="JSON array of {field, type, value}")] = None,
-    sort_by: Annotated[str | None, Query(description="id, created_at (default) or duration")] = None,
-    sort_order: Annotated[str | None, Query(description="asc or desc (default)")] = None,
-) -> RunQuery:
-    return RunQuery(page, filters, sort_by, sort_order)
-
-
 @router.get("/timeline", response_model=TimelineResponse, operation_id="get_campaign_timeline")
 async def get_campaign_timeline(campaign_id: Id, org: CurrentOrg, session: Session) -> dict[str, Any]:
     """What became of the contacts over time, in at most some sixty steps; a contact that is called again counts once,
@@ -97,7 +89,7 @@ async def list_campaign_runs(
     campaign_id: Id,
     org: CurrentOrg,
     session: Session,
-    query: Annotated[RunQuery, Depends(_query)],
+    query: RunQueryParams,
     links: LinksOf,
 ) -> dict[str, Any]:
     """The campaign's calls, the newest first unless sorted otherwise; filtered as every list of runs is."""
@@ -105,13 +97,7 @@ async def list_campaign_runs(
     workflow_id = campaign.workflow_id
     names = await workflows.names_of(session, org.organization_id, [workflow_id])
     found = await page_of_runs(session, org.organization_id, query, workflow_id=workflow_id, campaign_id=campaign_id)
-    return {
-        "runs": [run_record(row, names.get(workflow_id, ""), links) for row in found.rows],
-        "total_count": found.total,
-        "page": query.page.page,
-        "limit": query.page.limit,
-        "total_pages": query.page.total_pages(found.total),
-    }
+    return as_page(query, [run_record(row, names.get(workflow_id, ""), links) for row in found.rows], found.total)
 
 
 @router.get("/preflight", response_model=PreflightResponse, operation_id="check_campaign_before_start")

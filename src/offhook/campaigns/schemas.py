@@ -7,6 +7,7 @@ import phonenumbers
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from offhook.campaigns.rules.hours import DAYS, is_zone
+from offhook.kit.numbers import Number, Whole
 
 MAX_INT: Final = 2**31 - 1
 MAX_DELAY_S: Final = 7 * 24 * 3600
@@ -15,8 +16,8 @@ _DEFAULT_CONCURRENCY: Final = 10
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 Key = Annotated[str, StringConstraints(min_length=1, max_length=300)]
-RowId = Annotated[int, Field(ge=1, le=MAX_INT)]
-Delay = Annotated[int, Field(ge=0, le=MAX_DELAY_S)]
+RowId = Annotated[Whole, Field(ge=1, le=MAX_INT)]
+Delay = Annotated[Whole, Field(ge=0, le=MAX_DELAY_S)]
 Start = Annotated[str, StringConstraints(pattern=r"^([01]\d|2[0-3]):[0-5]\d$")]
 End = Annotated[str, StringConstraints(pattern=r"^(([01]\d|2[0-3]):[0-5]\d|24:00)$")]
 Day = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
@@ -69,12 +70,12 @@ class RetryConfig(BaseModel):
     longer, at most a week."""
 
     enabled: bool = True
-    max_retries: int = Field(default=2, ge=0, le=20)
+    max_retries: Whole = Field(default=2, ge=0, le=20)
     retry_delay_seconds: Delay = 300
     retry_on_busy: bool = True
     retry_on_no_answer: bool = True
     retry_on_voicemail: bool = True
-    backoff_factor: float = Field(default=1.0, ge=1, le=10)
+    backoff_factor: Number = Field(default=1.0, ge=1, le=10)
     delays: dict[Literal["busy", "no_answer", "voicemail"], Delay] = Field(default_factory=dict)
 
 
@@ -82,9 +83,9 @@ class CircuitBreaker(BaseModel):
     """Pauses the campaign when so many of the calls that ended within the window have failed."""
 
     enabled: bool = True
-    failure_threshold: float = Field(default=0.5, gt=0, le=1)
-    window_seconds: int = Field(default=120, ge=10, le=86_400)
-    min_calls_in_window: int = Field(default=5, ge=1, le=1000)
+    failure_threshold: Number = Field(default=0.5, gt=0, le=1)
+    window_seconds: Whole = Field(default=120, ge=10, le=86_400)
+    min_calls_in_window: Whole = Field(default=5, ge=1, le=1000)
 
 
 class Destinations(BaseModel):
@@ -115,7 +116,7 @@ class _Rules(BaseModel):
     circuit_breaker: CircuitBreaker | None = None
     destinations: Destinations | None = None
     voicemail: Voicemail | None = None
-    spend_cap_cents: int | None = Field(default=None, ge=1, le=MAX_INT, description="Pauses when it has cost as much")
+    spend_cap_cents: Whole | None = Field(default=None, ge=1, le=MAX_INT, description="Pauses when it has cost as much")
 
     @model_validator(mode="before")
     @classmethod
@@ -134,7 +135,7 @@ class CreateCampaignRequest(_Rules):
     name: Name
     workflow_id: RowId
     contacts_file_key: Key
-    max_concurrency: int = Field(ge=1, le=MAX_INT, description="Capped by your organisation's limit and numbers")
+    max_concurrency: Whole = Field(ge=1, le=MAX_INT, description="Capped by your organisation's limit and numbers")
     telephony_configuration_id: RowId | None = None
 
     @model_validator(mode="before")
@@ -149,7 +150,7 @@ class UpdateCampaignRequest(_Rules):
     """Only what is there changes; of ``retry_config``, too."""
 
     name: Name | None = None
-    max_concurrency: int | None = Field(default=None, ge=1, le=MAX_INT)
+    max_concurrency: Whole | None = Field(default=None, ge=1, le=MAX_INT)
 
 
 class RedialCampaignRequest(BaseModel):
@@ -314,7 +315,7 @@ class PresignedUploadRequest(BaseModel):
     """``file_size`` in bytes, at most 50 MB; ``file_name`` ends in .csv."""
 
     file_name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=255)]
-    file_size: int = Field(ge=1, le=2**53)
+    file_size: Whole = Field(ge=1, le=2**53)
     content_type: str = Field(default="text/csv", max_length=100)
 
 

@@ -26,6 +26,11 @@ def plain(value: Any, *, depth: int = 0) -> Any:
     return plain_text(str(value))
 
 
+def given_text(value: Any) -> str | None:
+    """The text without the blanks around it; None for what is no text or holds nothing."""
+    return value.strip() if isinstance(value, str) and value.strip() else None
+
+
 def plain_text(text: str) -> str:
     """The text as UTF-8 and PostgreSQL take it."""
     return text.replace("\0", "").encode("utf-8", "replace").decode()

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from typing import Any, Final
-from zoneinfo import ZoneInfo
+
+from offhook.kit.zones import zone_named
 
 _SLOT: Final = re.compile(r"\{\{([^{}|]+)(?:\|([^{}]*))?\}\}")
 _CLOCK: Final = re.compile(r"(current_time|current_weekday)(?:_(.+))?")
@@ -110,25 +111,17 @@ def _clock(path: str, moment: datetime, inherited: tzinfo | None) -> str | None:
     match = _CLOCK.fullmatch(path)
     if match is None:
         return None
-    zone = (zone_named(match[2]) if match[2] else inherited or UTC) or None
+    zone = (zone_named(match[2].strip()) if match[2] else inherited or UTC) or None
     return moment.astimezone(zone).strftime(_CLOCK_FORMATS[match[1]]) if zone else None
 
 
 def _inherited_zone(text: str) -> tzinfo | None:
     for variable in variables(text):
         match = _CLOCK.fullmatch(variable.path)
-        zone = zone_named(match[2]) if match and match[2] else None
+        zone = zone_named(match[2].strip()) if match and match[2] else None
         if zone is not None:
             return zone
     return None
-
-
-def zone_named(name: str) -> ZoneInfo | None:
-    """The IANA zone of this name, or None."""
-    try:
-        return ZoneInfo(name.strip())
-    except (ValueError, OSError, LookupError):  # ZoneInfo raises all three for names that are no zone
-        return None
 
 
 def _as_text(value: Any) -> str:

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from offhook.kit.db import Session
 from offhook.kit.ids import LongId
+from offhook.kit.numbers import Whole
 from offhook.orgs import accounts, members
 from offhook.orgs.audit import audit
 from offhook.orgs.authentication import bearer_token
@@ -55,7 +56,7 @@ class InvitedResponse(BaseModel):
 
 
 class SwitchRequest(BaseModel):
-    organization_id: int = Field(ge=1, le=2**31 - 1)
+    organization_id: Whole = Field(ge=1, le=2**31 - 1)
 
 
 class MembershipResponse(BaseModel):

@@ -2,21 +2,21 @@
 
 from dataclasses import dataclass
 from typing import Annotated, Any
-from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, StringConstraints
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.kit.zones import zone_named
 from offhook.orgs import service
 from offhook.orgs.tables import Organization
 from offhook.settings import Settings
 
 
 def _zone(name: str) -> str:
-    try:
-        return ZoneInfo(name).key
-    except (ValueError, OSError, LookupError):  # ZoneInfo raises all three for names that are no zone
-        raise ValueError("not an IANA time zone, as Europe/Berlin is one") from None
+    found = zone_named(name)
+    if found is None:
+        raise ValueError("not an IANA time zone, as Europe/Berlin is one")
+    return found.key
 
 
 TimeZoneName = Annotated[str, StringConstraints(min_length=1, max_length=64), AfterValidator(_zone)]

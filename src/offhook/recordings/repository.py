@@ -55,11 +55,12 @@ async def of_workflow(session: AsyncSession, organization_id: int, workflow_id: 
     return list(found.scalars())
 
 
-async def lock_keys(session: AsyncSession, keys: Collection[str]) -> None:
+async def lock_keys(session: AsyncSession, organization_id: int, keys: Collection[str]) -> None:
     """Until the transaction ends nobody else writes, names or removes the files under these keys."""
     for key in sorted(set(keys)):
         await session.execute(
-            text("SELECT pg_advisory_xact_lock(hashtextextended('offhook.recording:' || :key, 0))"), {"key": key}
+            text("SELECT pg_advisory_xact_lock(hashtextextended('offhook.recording:' || :key, :id))"),
+            {"key": key, "id": organization_id},
         )
 
 

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 
+from offhook.kit.numbers import Whole
 from offhook.recordings.tables import WorkflowRecording
 
 MAX_BATCH: Final = 20
@@ -26,7 +27,7 @@ def _small(details: dict[str, Any]) -> dict[str, Any]:
 class FileToUpload(BaseModel):
     filename: str = Field(min_length=1, max_length=255)
     mime_type: str = Field(default="audio/wav", max_length=100)
-    file_size: int = Field(gt=0, le=MAX_FILE_BYTES, description="Bytes, at most 5 MB")
+    file_size: Whole = Field(gt=0, le=MAX_FILE_BYTES, description="Bytes, at most 5 MB")
 
 
 class UploadUrlsRequest(BaseModel):
@@ -57,7 +58,7 @@ class RecordingCreate(BaseModel):
     tts_provider: str | None = Field(default=None, max_length=64)
     tts_model: str | None = Field(default=None, max_length=128)
     tts_voice_id: str | None = Field(default=None, max_length=128)
-    workflow_id: int | None = Field(default=None, ge=1, le=2**31 - 1)
+    workflow_id: Whole | None = Field(default=None, ge=1, le=2**31 - 1)
     metadata: Annotated[dict[str, Any], AfterValidator(_small)] | None = None
 
 

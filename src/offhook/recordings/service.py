@@ -50,7 +50,7 @@ def is_key_of(organization_id: int, key: str) -> bool:
 async def check_unused(session: AsyncSession, organization_id: int, key: str) -> None:
     """RecordingExists (409) when a recording stands on this file: it may not change under it, and until the transaction
     ends none comes to stand on it."""
-    await repository.lock_keys(session, [key])
+    await repository.lock_keys(session, organization_id, [key])
     if await repository.used_keys(session, organization_id, [key]):
         raise RecordingExists
 
@@ -70,7 +70,7 @@ async def create(
     """
     organization_id = caller.organization_id
     ids, keys = [item.recording_id for item in wanted], [item.storage_key for item in wanted]
-    await repository.lock_keys(session, keys)
+    await repository.lock_keys(session, organization_id, keys)
     taken = await repository.known_ids(session, organization_id, ids)
     for recording_id in ids:
         if recording_id in taken or ids.count(recording_id) > 1:
@@ -172,7 +172,7 @@ async def delete(session: AsyncSession, caller: Caller, recording_id: str) -> st
     if row is None:
         raise RecordingNotFound
     key = row.storage_key
-    await repository.lock_keys(session, [key])
+    await repository.lock_keys(session, caller.organization_id, [key])
     await session.delete(row)
     await session.flush()
     await audit(session, caller, "recording.deleted", f"recording:{row.id}", {"recording_id": recording_id})
@@ -207,6 +207,6 @@ async def copy_for_workflow(
 
 async def remove_file(session: AsyncSession, storage: Storage, organization_id: int, key: str) -> None:
     """Remove a file whose recording is gone, unless somebody has made another recording of it since."""
-    await repository.lock_keys(session, [key])
+    await repository.lock_keys(session, organization_id, [key])
     if not await repository.used_keys(session, organization_id, [key]):
         await asyncio.to_thread(Path(storage.path(key)).unlink, missing_ok=True)

@@ -9,15 +9,15 @@ from offhook.kit.csv import MEDIA_TYPE, csv_response
 from offhook.kit.db import Database, Session
 from offhook.kit.http.openapi import answers
 from offhook.kit.ids import Id, LongId
-from offhook.kit.pagination import PageParams
 from offhook.orgs import CurrentOrg, RequireMember
 from offhook.root import database_of
 from offhook.runs import event_store, listing, media_tokens, repository, reviews, service, usage_list
 from offhook.runs.errors import UnknownMode
 from offhook.runs.limits import TEXT_CHAT
 from offhook.runs.links import BROWSER, Links, links_of
-from offhook.runs.listing import RunQuery, page_of_runs
+from offhook.runs.listing import page_of_runs
 from offhook.runs.projections import progress, tally_of, transcript
+from offhook.runs.queries import RunQueryParams, as_page
 from offhook.runs.schemas import CreateWorkflowRunRequest, CreateWorkflowRunResponse, RunDetail, RunList
 from offhook.runs.states import LIVE
 from offhook.runs.usage_list import UsageQuery
@@ -76,21 +76,12 @@ async def create_workflow_run(
     }
 
 
-def _query(
-    page: PageParams,
-    filters: Annotated[str | None, Query(description="JSON array of {field, type, value}")] = None,
-    sort_by: Annotated[str | None, Query(description="id, created_at (default) or duration")] = None,
-    sort_order: Annotated[str | None, Query(description="asc or desc (default)")] = None,
-) -> RunQuery:
-    return RunQuery(page, filters, sort_by, sort_order)
-
-
 @router.get("/{workflow_id}/runs", response_model=RunList, operation_id="list_workflow_runs")
 async def list_workflow_runs(
     workflow_id: Id,
     org: CurrentOrg,
     session: Session,
-    query: Annotated[RunQuery, Depends(_query)],
+    query: RunQueryParams,
     links: Annotated[Links, Depends(links_of)],
 ) -> dict[str, Any]:
     """The workflow's runs, newest first unless sorted otherwise.
@@ -99,13 +90,7 @@ async def list_workflow_runs(
     by their first 300 characters."""
     workflow_name = await workflows.name_of(session, org.organization_id, workflow_id)
     found = await page_of_runs(session, org.organization_id, query, workflow_id=workflow_id)
-    return {
-        "runs": [listing.record(row, workflow_name, links) for row in found.rows],
-        "total_count": found.total,
-        "page": query.page.page,
-        "limit": query.page.limit,
-        "total_pages": query.page.total_pages(found.total),
-    }
+    return as_page(query, [listing.record(row, workflow_name, links) for row in found.rows], found.total)
 
 
 @router.get(

@@ -55,6 +55,8 @@ class LiveCall:
         self.organization_id = run.organization_id
         self.session = session
         self.over = asyncio.Event()
+        # its end is being stored, after which its lease is nobody's
+        self.is_ending = False
         self.finished: RunFinished | None = None
         self._sink = sink
         self._recorder = recorder
@@ -80,6 +82,7 @@ class LiveCall:
         return CallResult(outcome, reason, at_s)
 
     async def _finish(self, result: CallResult) -> None:
+        self.is_ending = True
         try:
             if self._recorder is not None:
                 await self._recorder.close()
@@ -286,6 +289,6 @@ class LiveRuns:
         async with self._root.db.transaction() as session:
             renewed = await leases.renew(session, sorted(mine), worker_id=self.worker_id, until=until)
         for run_id in mine.keys() - renewed:
-            if run_id in self._calls:
+            if run_id in self._calls and not mine[run_id].is_ending:
                 log.warning("lease_lost", run_id=run_id)
                 mine[run_id].session.stop("server_stopped")

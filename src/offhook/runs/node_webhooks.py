@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook import jobs
 from offhook.kit.crypto import Keyring
+from offhook.kit.plain import given_text
 from offhook.kit.template import render_json
 from offhook.root import Root
 from offhook.runs import event_store, reviews
@@ -41,7 +42,7 @@ log = structlog.get_logger(__name__)
 async def schedule(session: AsyncSession, run: Run, graph: Graph) -> None:
     """In the transaction that stores the end of a run: one delivery for each webhook node of its version; idempotent."""
     for node in graph.nodes.values():
-        if node.kind != "webhook" or node.data.get("enabled") is False or not _text(node.data.get("endpoint_url")):
+        if node.kind != "webhook" or node.data.get("enabled") is False or not given_text(node.data.get("endpoint_url")):
             continue
         values = {"organization_id": run.organization_id, "run_id": run.id, "node_id": node.id[:200]}
         added = await session.scalar(
@@ -148,7 +149,7 @@ class NodeWebhooks:
                 run.organization_id,
                 method,
                 address(str(node.data.get("endpoint_url")).strip(), {**run.initial_context, **run.gathered_context}),
-                credential_uuid=_text(node.data.get("credential_uuid")),
+                credential_uuid=given_text(node.data.get("credential_uuid")),
                 headers=headers,
                 content=content,
                 timeout_s=TIMEOUT_S,
@@ -196,10 +197,6 @@ def _custom_headers(node: Node) -> dict[str, str]:
         for row in (rows if isinstance(rows, list) else ())
         if isinstance(row, Mapping) and str(row.get("key") or "").strip()
     }
-
-
-def _text(value: Any) -> str | None:
-    return value.strip() if isinstance(value, str) and value.strip() else None
 
 
 def _iso(moment: datetime) -> str:

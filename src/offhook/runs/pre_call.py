@@ -5,11 +5,14 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+import structlog
 from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.kit.plain import given_text
 from offhook.root import Root
 from offhook.runs import event_store
+from offhook.runs.outage import DATABASE_ERRORS
 from offhook.runs.tables import Run
 from offhook.tools import ToolBench
 from offhook.tools.errors import CallFailed
@@ -23,6 +26,7 @@ MAX_VARIABLES: Final = 200
 PRE_CALL_FETCHED: Final = "pre_call_fetched"  # {ok, ms, variables?: [name], error?}
 # What the platform knows better than anybody who is asked.
 _OURS: Final = {"direction", "mode", "workflow_run_id", "workflow_id", "campaign_id", "call_id", "provider"}
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +58,23 @@ class PreCallFetch:
     async def result(self, run: Run, start: Node | None) -> Fetched:
         """What is known when the call begins; stored in the run's ``initial_context``, too."""
         task = self._asking.pop(run.id, None)
-        if task is not None:
-            fetched = await task
-        else:
-            fetched = await self._ask(run, start) if start is not None and is_due(start, run.direction) else Fetched()
+        began = asyncio.get_running_loop().time()
+        try:
+            if task is not None:
+                fetched = await task
+            elif start is not None and is_due(start, run.direction):
+                fetched = await self._ask(run, start)
+            else:
+                fetched = Fetched()
+        except Exception:  # the customer's edge: whatever went wrong with a question, the caller is answered
+            log.exception("pre_call_fetch_failed", run_id=run.id)
+            return Fetched(event={"ok": False, "ms": _since(began), "error": "The question could not be asked."})
         if fetched.variables:
-            async with self._root.db.transaction() as session:
-                await _keep(session, run, fetched.variables)
+            try:
+                async with self._root.db.transaction() as session:
+                    await _keep(session, run, fetched.variables)
+            except DATABASE_ERRORS as error:  # the call knows them all the same
+                log.warning("pre_call_variables_not_kept", run_id=run.id, error=type(error).__name__)
         return fetched
 
     async def _for_ringing(self, run_id: int) -> Fetched:
@@ -88,7 +102,7 @@ class PreCallFetch:
                 run.organization_id,
                 "POST",
                 str(start.data.get("pre_call_fetch_url")).strip(),
-                credential_uuid=_text(start.data.get("pre_call_fetch_credential_uuid")),
+                credential_uuid=given_text(start.data.get("pre_call_fetch_credential_uuid")),
                 headers={"Content-Type": "application/json"},
                 content=json.dumps({"event": event, event: question}).encode(),
                 timeout_s=LIMIT_S,
@@ -107,7 +121,7 @@ def is_due(start: Node, direction: str) -> bool:
     mode = start.data.get("pre_call_fetch_mode")
     if mode in {None, "disabled"} and start.data.get("pre_call_fetch_enabled") is True:
         mode = "always"
-    return mode in {"always", direction} and _text(start.data.get("pre_call_fetch_url")) is not None
+    return mode in {"always", direction} and given_text(start.data.get("pre_call_fetch_url")) is not None
 
 
 def variables_of(answer: Any) -> dict[str, Any]:
@@ -129,10 +143,6 @@ async def _keep(session: AsyncSession, run: Run, variables: dict[str, Any]) -> N
         .where(Run.id == run.id, Run.organization_id == run.organization_id)
         .values(initial_context=Run.initial_context.concat(variables))
     )
-
-
-def _text(value: Any) -> str | None:
-    return value.strip() if isinstance(value, str) and value.strip() else None
 
 
 def _since(began: float) -> int:

@@ -3,12 +3,14 @@
 import asyncio
 from collections import Counter, deque
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import structlog
 
 from offhook.kit.db import Database
+from offhook.kit.plain import plain
 from offhook.runs import event_store
 from offhook.runs.event_store import NewEvent
 from offhook.runs.opting_out import DO_NOT_CALL_REQUESTED, asks_not_to_be_called
@@ -38,7 +40,8 @@ class RunEvents:
         """Take an event and return at once. Live-only events go to live listeners and nowhere else."""
         if event.type in LIVE_ONLY:
             if self._on_live is not None:
-                self._on_live(self._run_id, event)
+                # what a recogniser or a model says may be no text that can be sent: half of a surrogate pair
+                self._on_live(self._run_id, replace(event, data=plain(event.data)))
             return
         self.has_ended = self.has_ended or event.type == CALL_ENDED
         self.tally.add(event.type, event.at_s, event.data)

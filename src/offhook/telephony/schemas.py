@@ -5,11 +5,12 @@ from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BaseModel, Field
 
+from offhook.kit.numbers import Whole
 from offhook.kit.phone import E164
 
 MAX_CONTEXT_BYTES: Final = 64 * 1024
-RowId = Annotated[int, Field(ge=1, le=2**31 - 1)]
-RunId = Annotated[int, Field(ge=1, le=2**63 - 1)]
+RowId = Annotated[Whole, Field(ge=1, le=2**31 - 1)]
+RunId = Annotated[Whole, Field(ge=1, le=2**63 - 1)]
 
 
 def _storable(context: dict[str, Any]) -> dict[str, Any]:

@@ -4,10 +4,20 @@ import json
 import re
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    TypeAdapter,
+    field_validator,
+    model_validator,
+)
 
 from offhook.kit.egress import HeaderInvalid, UrlInvalid, check_header
 from offhook.kit.egress.policy import EgressPolicy
+from offhook.kit.numbers import Whole, no_boolean
 from offhook.kit.phone import is_e164
 from offhook.kit.template import variables
 
@@ -93,7 +103,7 @@ class HttpApiConfig(_Config):
     credential_uuid: CredentialRef | None = None
     parameters: list[ToolParameter] = Field(default_factory=list)
     preset_parameters: list[PresetParameter] = Field(default_factory=list)
-    timeout_ms: Annotated[int, Field(ge=1, le=MAX_HTTP_TIMEOUT_MS)] = DEFAULT_HTTP_TIMEOUT_MS
+    timeout_ms: Annotated[Whole, Field(ge=1, le=MAX_HTTP_TIMEOUT_MS)] = DEFAULT_HTTP_TIMEOUT_MS
     body_template: dict[str, Any] | None = None
     response_mapping: Annotated[dict[str, ShortText], Field(max_length=40)] = Field(default_factory=dict)
     # None: everything but GET may change something at the other end
@@ -180,7 +190,7 @@ class TransferCallConfig(_Config):
     messageType: MessageType = "none"  # noqa: N815
     customMessage: ShortText | None = None  # noqa: N815
     audioRecordingId: str | None = None  # noqa: N815
-    timeout: Annotated[int, Field(ge=5, le=120)] = 30
+    timeout: Annotated[Whole, Field(ge=5, le=120)] = 30
 
     @model_validator(mode="after")
     def _has_destination(self) -> "TransferCallConfig":
@@ -200,7 +210,8 @@ class TransferCallConfig(_Config):
 
 
 class McpConfig(_Config):
-    """``discovered_tools`` is the server's catalogue as it was last read; it is written by the platform alone."""
+    """``discovered_tools`` is the server's catalogue as it was last read; it is written by the platform alone:
+    what a client sends in it is ignored."""
 
     transport: Literal["streamable_http"] = "streamable_http"
     url: Endpoint
@@ -208,8 +219,8 @@ class McpConfig(_Config):
     tools_filter: Annotated[list[Annotated[str, StringConstraints(max_length=128)]], Field(max_length=200)] = Field(
         default_factory=list
     )
-    timeout_secs: Annotated[int, Field(ge=0, le=120)] = 30
-    sse_read_timeout_secs: Annotated[int, Field(ge=0, le=600)] = 300
+    timeout_secs: Annotated[Whole, Field(ge=0, le=120)] = 30
+    sse_read_timeout_secs: Annotated[Whole, Field(ge=0, le=600)] = 300
     discovered_tools: list[dict[str, Any]] = Field(default_factory=list)
 
     _endpoint = field_validator("url")(check_endpoint)
@@ -218,7 +229,7 @@ class McpConfig(_Config):
 class _Definition(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    schema_version: Literal[1] = 1
+    schema_version: Annotated[Literal[1], BeforeValidator(no_boolean)] = 1
 
 
 class HttpApiDefinition(_Definition):

@@ -66,10 +66,11 @@ async def update_tool(
         if definition.type != tool.category:
             raise CategoryStays
         await _check_credential(session, caller.organization_id, definition)
-        if isinstance(definition, McpDefinition) and not definition.config.discovered_tools:
+        if isinstance(definition, McpDefinition):
+            # what a server offers is read from it and from nobody else
             kept = tool.definition.get("config", {})
-            if kept.get("url") == definition.config.url:
-                definition.config.discovered_tools = kept.get("discovered_tools", [])
+            is_same = kept.get("url") == definition.config.url
+            definition.config.discovered_tools = kept.get("discovered_tools", []) if is_same else []
         tool.definition = stored(definition)
     for name, value in values.items():
         setattr(tool, name, value)

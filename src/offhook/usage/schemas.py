@@ -4,9 +4,12 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, field_validator
+
+from offhook.kit.numbers import Whole, no_boolean
 
 _MOST_CENTS = 10**12
+Price = Annotated[Decimal, BeforeValidator(no_boolean), Field(ge=0, le=100_000, decimal_places=4)]
 
 
 class CurrentPeriod(BaseModel):
@@ -82,7 +85,7 @@ class Ledger(BaseModel):
 class AddCreditRequest(BaseModel):
     """A negative amount is an adjustment."""
 
-    cents: int = Field(ge=-_MOST_CENTS, le=_MOST_CENTS)
+    cents: Whole = Field(ge=-_MOST_CENTS, le=_MOST_CENTS)
     note: Annotated[str, StringConstraints(strip_whitespace=True, max_length=500)] | None = None
 
     @field_validator("cents")
@@ -107,8 +110,8 @@ class CreditAdded(LedgerEntryItem):
 class BillingTerms(BaseModel):
     """Null is the installation's own setting."""
 
-    platform_cents_per_minute: Decimal | None = Field(default=None, ge=0, le=100_000, decimal_places=4)
-    included_minutes: int | None = Field(default=None, ge=0, le=10**9)
+    platform_cents_per_minute: Price | None = None
+    included_minutes: Whole | None = Field(default=None, ge=0, le=10**9)
     is_enforced: bool | None = None
 
 

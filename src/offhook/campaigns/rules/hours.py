@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 from typing import Any, Final
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo
+
+from offhook.kit.zones import zone_named
 
 DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 DAY: Final = timedelta(days=1)
@@ -74,11 +76,7 @@ def calling_hours(stored: Mapping[str, Any] | None) -> CallingHours | None:
 
 def is_zone(name: str) -> bool:
     """Whether this is an IANA zone that can be computed with."""
-    try:
-        ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        return False
-    return bool(name)
+    return zone_named(name) is not None
 
 
 def window(hours: CallingHours | None, now: datetime, callee_zones: Sequence[str] = ()) -> Window:

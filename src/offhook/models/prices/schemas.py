@@ -4,12 +4,13 @@ from datetime import date
 from decimal import Decimal
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, Field, StringConstraints, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, StringConstraints, model_validator
 
+from offhook.kit.numbers import Whole, no_boolean
 from offhook.models.prices.table import KEYS
 
 Kind = Literal["llm", "tts", "stt", "carrier"]
-Dollars = Annotated[Decimal, Field(ge=0, le=1_000_000, max_digits=16, decimal_places=8)]
+Dollars = Annotated[Decimal, BeforeValidator(no_boolean), Field(ge=0, le=1_000_000, max_digits=16, decimal_places=8)]
 Provider = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_.:-]{1,32}$")]
 Model = Annotated[str, StringConstraints(pattern=r"^[\x21-\x7e]{1,64}$")]
 Day = Annotated[date, Field(ge=date(2000, 1, 1), le=date(2200, 1, 1))]
@@ -32,7 +33,7 @@ class OwnPriceRequest(Amounts):
     provider: Provider
     model: Model = "*"
     valid_from: Day
-    step: int = Field(default=1, ge=1, le=3600)
+    step: Whole = Field(default=1, ge=1, le=3600)
 
     @model_validator(mode="after")
     def _has_its_amounts(self) -> Self:

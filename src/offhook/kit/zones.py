@@ -1,0 +1,20 @@
+"""Time zones by their IANA names: what else lies in a machine's folder of zones (``localtime``) is none."""
+
+from functools import cache
+from importlib.resources import files
+from zoneinfo import ZoneInfo
+
+
+@cache
+def _names() -> frozenset[str]:
+    return frozenset(files("tzdata").joinpath("zones").read_text().split()) - {"Factory"}
+
+
+def zone_named(name: str) -> ZoneInfo | None:
+    """The IANA zone of this name, or None."""
+    if name not in _names():
+        return None
+    try:
+        return ZoneInfo(name)
+    except (ValueError, OSError, LookupError):  # a machine whose own folder of zones is older than our list
+        return None
