@@ -76,6 +76,8 @@ _SUMS = (
     """INSERT INTO run_values (run_id, name, organization_id, workflow_id, created_at, value, number)
     SELECT r.id, v.name, r.organization_id, r.workflow_id, r.created_at, v.value, v.number
     FROM runs AS r CROSS JOIN LATERAL run_values_of(r.initial_context, r.gathered_context) AS v""",
+    """INSERT INTO run_counts (organization_id, workflow_id, runs)
+    SELECT organization_id, workflow_id, count(*) FROM runs GROUP BY 1, 2""",
     """INSERT INTO usage_buckets (organization_id, bucket_at, calls, duration_ms, billable_ms, cost_cents)
     SELECT organization_id, date_bin('15 minutes', created_at, '2000-01-01T00:00:00Z'), count(*),
       sum(coalesce(duration, 0) * 1000), sum(coalesce(duration, 0) * 1000), sum(cost_cents) FROM runs GROUP BY 1, 2""",

@@ -19,7 +19,7 @@ from offhook.kit.pagination import SliceParams, set_total
 from offhook.orgs import Now, RequireSuperuser
 from offhook.orgs import across as orgs
 from offhook.runs import across as runs
-from offhook.runs import listing
+from offhook.runs import counts, listing
 from offhook.runs.links import Links, links_of
 from offhook.runs.queries import RunQueryParams, as_page
 from offhook.usage import accounts
@@ -42,7 +42,7 @@ async def list_organizations(
     set_total(response, total)
     ids = [organization.id for organization, _ in found]
     workflow_counts = await workflows.counts(session, ids)
-    run_counts = await runs.counts(session, ids)
+    run_counts = await counts.of_organizations(session)
     balances = await accounts.balances(session, ids)
     return [
         {
@@ -62,32 +62,19 @@ async def list_organizations(
 async def list_workflows(
     caller: RequireSuperuser,
     session: Session,
-    response: Response,
     part: SliceParams,
     organization_id: OrganizationId = None,
     status: Annotated[str | None, Query(description="`active`, `archived` or both, separated by a comma")] = None,
-) -> list[dict[str, Any]]:
+) -> Response:
     """Newest first; `X-Total-Count` is the length of the whole list."""
     statuses = workflow_service.parse_statuses(status)
     rows, total = await workflows.listing(session, organization_id, statuses, limit=part.limit, offset=part.offset)
-    set_total(response, total)
     names = await orgs.names(session, {row.organization_id for row in rows})
-    by_workflow = await runs.counts_of_workflows(session, [row.id for row in rows])
-    return [
-        {
-            "id": row.id,
-            "name": row.name,
-            "status": row.status,
-            "organization_id": row.organization_id,
-            "organization_name": names[row.organization_id],
-            "workflow_uuid": str(row.workflow_uuid),
-            "folder_id": row.folder_id,
-            "total_runs": by_workflow.get(row.id, 0),
-            "created_at": row.created_at,
-            "updated_at": row.updated_at,
-        }
-        for row in rows
-    ]
+    by_workflow = await counts.of_workflows(session, organization_id, [row.id for row in rows])
+    shown = SuperuserWorkflowItem.json_of(rows, names, by_workflow)
+    answer = Response(shown, media_type="application/json")
+    set_total(answer, total)
+    return answer
 
 
 @router.get("/campaigns", response_model=list[SuperuserCampaignItem], operation_id="list_all_campaigns")

@@ -1,5 +1,7 @@
 """The bodies and answers of the superuser's endpoints."""
 
+import json
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated
 
@@ -7,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 
 from offhook.kit.numbers import Whole
 from offhook.runs.schemas import RunRecord
+from offhook.workflows.across import Listed
 
 
 class SuperuserWorkflowItem(BaseModel):
@@ -22,6 +25,18 @@ class SuperuserWorkflowItem(BaseModel):
     total_runs: int
     created_at: datetime
     updated_at: datetime
+
+    @staticmethod
+    def json_of(rows: Sequence[Listed], names: Mapping[int, str], runs: Mapping[int, int]) -> bytes:
+        """A list of them as it is sent: by hand, because models of thousands take longer than the queries. ``names`` are
+        of organisations."""
+        quoted = {id_: json.dumps(name) for id_, name in names.items()}
+        objects = (
+            f'{row.json.removesuffix("}")},"organization_name":{quoted[row.organization_id]},'
+            f'"total_runs":{runs.get(row.id, 0)}}}'
+            for row in rows
+        )
+        return f"[{','.join(objects)}]".encode()
 
 
 class SuperuserOrganizationItem(BaseModel):

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from fastapi import Depends
 from sqlalchemy import DateTime, MetaData
@@ -19,6 +19,10 @@ NAMING = {
     "fk": "fk_%(table_name)s_%(column_0_N_name)s",
     "pk": "pk_%(table_name)s",
 }
+
+
+# A column's ``info``: it holds ASCII (numbers, ids of carriers), so that letters of both cases are found by bytes.
+ASCII: Final = {"is_ascii": True}
 
 
 class Base(DeclarativeBase):

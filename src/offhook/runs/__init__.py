@@ -1,12 +1,13 @@
 """Runs: one conversation on any channel, from its creation to its transcript, recording and cost."""
 
 from collections.abc import Collection
+from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.models.prices import Charging
 from offhook.root import Root
-from offhook.runs import artifact_endpoints, endpoints, node_webhooks, repository, reviews, usage_endpoints
+from offhook.runs import artifact_endpoints, counts, endpoints, node_webhooks, reviews, usage_endpoints
 from offhook.runs.erasing import RunEraser, refuse_while_live
 from offhook.runs.events import RunFinished, RunStarted
 from offhook.runs.live import LiveCall, LiveRuns
@@ -38,7 +39,7 @@ class _RunCounts:
     """Implements ``workflows.ports.RunCounter``."""
 
     async def count(self, session: AsyncSession, organization_id: int, workflow_ids: Collection[int]) -> dict[int, int]:
-        return await repository.counts(session, organization_id, workflow_ids)
+        return await counts.of_workflows(session, organization_id, workflow_ids)
 
 
 class _Charging:
@@ -75,6 +76,11 @@ def register(root: Root) -> None:
     root.jobs.add(node_webhooks.JOB, NodeWebhooks(root).deliver)
     root.jobs.add(reviews.JOB, Reviews(root).review)
     root.jobs.add("run.sweep", sweeper.handle, every_s=root.settings.sweep_interval_s)
+
+    async def fold_counts(_: dict[str, Any]) -> None:
+        await counts.fold(root.db)
+
+    root.jobs.add("run.fold_counts", fold_counts, every_s=counts.FOLD_EVERY_S)
 
     async def sweep_once() -> None:
         await sweeper.sweep(trusting=True)

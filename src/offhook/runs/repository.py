@@ -1,6 +1,6 @@
 """The queries on runs; every read takes the organisation, and what has none says why."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 
@@ -9,9 +9,6 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.runs.states import INITIATED, LIVE
 from offhook.runs.tables import Run, RunCostLine
-
-# Above this, counting every workflow of the organisation is faster than picking some.
-_FEW = 100
 
 
 async def by_id(session: AsyncSession, organization_id: int, run_id: int) -> Run | None:
@@ -79,18 +76,6 @@ async def take_for_dialing(
         .execution_options(populate_existing=True)
     )
     return taken.scalar_one_or_none()
-
-
-async def counts(session: AsyncSession, organization_id: int, workflow_ids: Collection[int]) -> dict[int, int]:
-    """How many runs each of these workflows has; those without any are left out."""
-    counted = select(Run.workflow_id, func.count().label("runs")).where(Run.organization_id == organization_id)
-    if len(workflow_ids) <= _FEW:
-        counted = counted.where(Run.workflow_id.in_(workflow_ids))
-    each = counted.group_by(Run.workflow_id).subquery()
-    # Two arrays, because thousands of rows take longer to be read than to be counted.
-    ids, runs = (await session.execute(select(func.array_agg(each.c.workflow_id), func.array_agg(each.c.runs)))).one()
-    wanted = set(workflow_ids)
-    return {id_: number for id_, number in zip(ids or (), runs or (), strict=True) if id_ in wanted}
 
 
 async def is_over(session: AsyncSession, organization_id: int, run_id: int) -> bool:

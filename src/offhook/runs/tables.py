@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from offhook.kit.db import Base
+from offhook.kit.db import ASCII, Base
 
 # What lists filter and sort by: carried by their indexes, so that 100,000 rows are counted and sorted without touching
 # the rows themselves, which are thirty times as wide.
@@ -80,10 +80,10 @@ class Run(Base):
     direction: Mapped[str] = mapped_column(String(16))
     status: Mapped[str] = mapped_column(String(16), server_default="initiated")
     outcome: Mapped[str | None] = mapped_column(String(32))
-    phone_number: Mapped[str | None] = mapped_column(String(32))
+    phone_number: Mapped[str | None] = mapped_column(String(32), info=ASCII)
     caller_number: Mapped[str | None] = mapped_column(String(32))
     called_number: Mapped[str | None] = mapped_column(String(32))
-    call_id: Mapped[str | None] = mapped_column(String(128))
+    call_id: Mapped[str | None] = mapped_column(String(128), info=ASCII)
     campaign_id: Mapped[int | None]
     initial_context: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'::jsonb"))
     gathered_context: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'::jsonb"))
@@ -103,6 +103,30 @@ class Run(Base):
     started_at: Mapped[datetime | None]
     answered_at: Mapped[datetime | None]
     ended_at: Mapped[datetime | None]
+
+
+class RunCount(Base):
+    """How many runs a workflow had when changes were last folded into it: see ``counts``. Without foreign keys, because
+    it goes when its last run goes."""
+
+    __tablename__ = "run_counts"
+    __table_args__ = (Index("ix_run_counts_org", "organization_id"),)
+
+    workflow_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    organization_id: Mapped[int]
+    runs: Mapped[int] = mapped_column(BigInteger)
+
+
+class RunCountChange(Base):
+    """What one statement changed of a workflow's number of runs; a trigger on ``runs`` writes it."""
+
+    __tablename__ = "run_count_changes"
+    __table_args__ = (Index("ix_run_count_changes_org", "organization_id", "workflow_id"),)
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    organization_id: Mapped[int]
+    workflow_id: Mapped[int]
+    change: Mapped[int]
 
 
 class RunValue(Base):

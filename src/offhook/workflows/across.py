@@ -1,17 +1,27 @@
 """What superusers ask of workflows, across all organisations."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
+from dataclasses import dataclass
 
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.workflows.repository import DELETED
+from offhook.workflows.repository import DELETED, json_rows, utc_text
 from offhook.workflows.tables import Workflow
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """``json`` is an object of id, name, status, organization_id, workflow_uuid, folder_id, created_at, updated_at."""
+
+    id: int
+    organization_id: int
+    json: str
 
 
 async def listing(
     session: AsyncSession, organization_id: int | None, statuses: Collection[str], *, limit: int | None, offset: int
-) -> tuple[Sequence[Workflow], int]:
+) -> tuple[list[Listed], int]:
     """Newest first, of one organisation or of all; and how many there are in all."""
     conditions = [Workflow.status != DELETED]
     if organization_id is not None:
@@ -19,10 +29,26 @@ async def listing(
     if statuses:
         conditions.append(Workflow.status.in_(statuses))
     total = await session.scalar(select(func.count()).select_from(Workflow).where(*conditions))
-    rows = await session.scalars(
-        select(Workflow).where(*conditions).order_by(Workflow.id.desc()).limit(limit).offset(offset)
+    listed = (
+        select(
+            Workflow.id,
+            Workflow.name,
+            Workflow.status,
+            Workflow.organization_id,
+            Workflow.workflow_uuid,
+            Workflow.folder_id,
+            utc_text(Workflow.created_at).label("created_at"),
+            utc_text(Workflow.updated_at).label("updated_at"),
+        )
+        .where(*conditions)
+        .order_by(Workflow.id.desc())
+        .limit(limit)
+        .offset(offset)
+        .subquery("listed")
     )
-    return rows.all(), total or 0
+    found = await session.execute(json_rows(listed, listed.c.id, listed.c.organization_id))
+    ids, organizations, texts = (values or () for values in found.one())
+    return [Listed(*row) for row in zip(ids, organizations, texts, strict=True)], total or 0
 
 
 async def counts(session: AsyncSession, organization_ids: Collection[int]) -> dict[int, int]:

@@ -4,12 +4,13 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any, Final, Literal, cast
 
-from sqlalchemy import ColumnElement, Text, delete, func, literal_column, select, update
+from sqlalchemy import ColumnElement, Select, Subquery, Text, and_, delete, func, literal_column, select, update
 from sqlalchemy import cast as cast_sql
-from sqlalchemy.dialects.postgresql import aggregate_order_by, insert
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.engine import Row
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
 
 from offhook.workflows.tables import Workflow, WorkflowFolder, WorkflowTrigger, WorkflowVersion
 
@@ -114,43 +115,42 @@ async def listing(
     published_version_number, has_draft. As JSON in one row, because 2,000 rows and their values take Python longer than
     all of the query.
     """
-    published = (
-        select(WorkflowVersion.version_number)
-        .where(WorkflowVersion.workflow_id == Workflow.id, WorkflowVersion.status == "published")
-        .scalar_subquery()
-    )
-    has_draft = (
-        select(WorkflowVersion.id)
-        .where(WorkflowVersion.workflow_id == Workflow.id, WorkflowVersion.status == "draft")
-        .exists()
-    )
+    # Joined, not looked up: the versions of 2,000 workflows are found faster together than one by one.
+    published = aliased(WorkflowVersion)
+    draft = aliased(WorkflowVersion)
     listed = (
         select(
             Workflow.id,
             Workflow.name,
             Workflow.status,
             Workflow.folder_id,
-            func.to_char(func.timezone("UTC", Workflow.created_at), _ISO_8601).label("created_at"),
+            utc_text(Workflow.created_at).label("created_at"),
             Workflow.workflow_uuid,
-            published.label("published_version_number"),
-            has_draft.label("has_draft"),
+            published.version_number.label("published_version_number"),
+            draft.id.is_not(None).label("has_draft"),
         )
+        .outerjoin(published, and_(published.workflow_id == Workflow.id, published.status == "published"))
+        .outerjoin(draft, and_(draft.workflow_id == Workflow.id, draft.status == "draft"))
         .where(*_mine(organization_id, statuses))
         .order_by(Workflow.id.desc())
         .limit(limit)
         .offset(offset)
         .subquery("listed")
     )
-    newest = listed.c.id.desc()
-    objects = cast_sql(func.row_to_json(literal_column("listed")), Text)
-    found = await session.execute(
-        select(
-            func.array_agg(aggregate_order_by(listed.c.id, newest)),
-            func.array_agg(aggregate_order_by(objects, newest)),
-        ).select_from(listed)
-    )
+    found = await session.execute(json_rows(listed, listed.c.id))
     ids, texts = found.one()
     return list(zip(ids or (), texts or (), strict=True))
+
+
+def utc_text(moment: Any) -> Any:
+    """A time as answers show it."""
+    return func.to_char(func.timezone("UTC", moment), _ISO_8601)
+
+
+def json_rows(listed: Subquery, *columns: Any) -> Select[Any]:
+    """One row of arrays in the order of ``listed``: of each column, and last of its rows as JSON objects."""
+    objects = cast_sql(func.row_to_json(literal_column(listed.name)), Text)
+    return select(*(func.array_agg(column) for column in (*columns, objects))).select_from(listed)
 
 
 async def names(
