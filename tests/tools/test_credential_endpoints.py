@@ -6,14 +6,18 @@ import pytest
 from httpx import AsyncClient
 from sqlalchemy import text
 
+from offhook.kit import migrations
 from offhook.kit.crypto import Keyring
 from offhook.root import Root
-from offhook.tools import service
+from offhook.tools import ToolBench, service
 from offhook.tools.credentials import open_headers
-from offhook.tools.errors import CredentialUnreadable
+from offhook.tools.errors import CallFailed, CredentialUnreadable
+from tests.fakes.web import Reply, local_server
 from tests.fixtures_orgs import OrgFixture
 from tests.tools.conftest import Maker, http_api
+from tests.workflows.definitions import definition, node, start
 
+URL = "https://shop.example/orders"
 UNKNOWN = "00000000-0000-0000-0000-000000000000"
 BEARER = {"name": "CRM", "credential_type": "bearer_token", "credential_data": {"token": "s3cret-token"}}
 
@@ -61,12 +65,13 @@ class TestCreate:
         self, maker: Maker, root: Root, org: OrgFixture, kind: str, data: Any, headers: dict[str, str]
     ) -> None:
         answer = await maker.post("/credentials/", json={"name": "A", "credential_type": kind, "credential_data": data})
-        assert set(answer.json()) == {"uuid", "name", "description", "credential_type", "created_at", "updated_at"}
+        shape = {"uuid", "name", "description", "credential_type", "allowed_hosts", "created_at", "updated_at"}
+        assert set(answer.json()) == shape
         uuid = answer.json()["uuid"]
-        async with root.db.transaction() as session:
-            assert await service.credential_headers(session, root.get(Keyring), org.id, uuid) == headers
         assert (await maker.get(f"/credentials/{uuid}")).json() == answer.json()
         assert (await maker.get("/credentials/")).json() == [answer.json()]
+        async with root.db.transaction() as session:
+            assert await service.credential_headers(session, root.get(Keyring), org.id, uuid, URL) == headers
 
     @pytest.mark.parametrize(
         ("kind", "data"),
@@ -123,7 +128,7 @@ class TestChange:
 
         async def headers() -> dict[str, str]:
             async with root.db.transaction() as session:
-                return await service.credential_headers(session, root.get(Keyring), org.id, uuid)
+                return await service.credential_headers(session, root.get(Keyring), org.id, uuid, URL)
 
         changed = (await maker.put(f"/credentials/{uuid}", json={"name": "Shop", "description": "d"})).json()
         assert (changed["name"], changed["description"]) == ("Shop", "d")
@@ -169,3 +174,92 @@ class TestDelete:
         body = {"workflow_definition": {"nodes": [], "edges": []}}
         await maker.put(f"/workflow/{made.json()['id']}", json=body)
         assert (await maker.delete(f"/credentials/{uuid}")).status_code == 200
+
+
+class TestWhereItMayBeSent:
+    async def hosts(self, maker: Maker, uuid: str) -> list[str] | None:
+        found: list[str] | None = (await maker.get(f"/credentials/{uuid}")).json()["allowed_hosts"]
+        return found
+
+    async def test_the_first_tool_says_it_and_a_changed_address_collects_nothing(
+        self, maker: Maker, root: Root, org: OrgFixture
+    ) -> None:
+        async with local_server(Reply(200, b"{}")) as server:
+            uuid = await maker.credential()
+            assert await self.hosts(maker, uuid) is None
+            tool = await maker.tool(http_api(server.url("shop.test", "/a"), parameters=[], credential_uuid=uuid))
+            assert await self.hosts(maker, uuid) == ["shop.test"]
+            elsewhere = http_api(server.url("other.test", "/a"), parameters=[], credential_uuid=uuid)
+            answer = await maker.put(f"/tools/{tool}", json={"definition": elsewhere})
+            assert (answer.status_code, answer.json()["code"]) == (422, "credential_host_refused")
+            assert "other.test" in answer.json()["detail"]
+            answer = await maker.post("/tools/", json={"name": "Two", "definition": elsewhere})
+            assert answer.status_code == 422
+            # and where a definition came into the database by another way, it is refused when it would be sent
+            async with root.db.transaction() as session:
+                await session.execute(
+                    text("UPDATE tools SET definition = jsonb_set(definition, '{config,url}', to_jsonb(:url ::text))"),
+                    {"url": server.url("other.test", "/a")},
+                )
+            tried = (await maker.post(f"/tools/{tool}/test", json={})).json()
+            assert tried["status"] == "error"
+            assert "may not be sent to other.test" in tried["error"]
+            bench = root.get(ToolBench)
+            for url in (server.url("other.test", "/"), "nonsense"):
+                with pytest.raises(CallFailed):
+                    await bench.send(
+                        org.id, "POST", url, credential_uuid=uuid, headers={}, content=b"", timeout_s=5, max_bytes=100
+                    )
+            assert server.seen == []
+
+    async def test_named_by_who_knows_the_secret(self, maker: Maker) -> None:
+        body = {**BEARER, "allowed_hosts": ["CRM.example.com", "*.shop.example."]}
+        uuid = (await maker.post("/credentials/", json=body)).json()["uuid"]
+        assert await self.hosts(maker, uuid) == ["crm.example.com", "*.shop.example"]
+        for url, status in {
+            "https://crm.example.com/{{order}}": 200,
+            "https://eu.shop.example/{{order}}": 200,
+            "https://shop.example/{{order}}": 422,
+            "https://crm.example.com.evil.example/{{order}}": 422,
+            "https://evil.example/?crm.example.com": 422,
+        }.items():
+            answer = await maker.post("/tools/", json={"name": "T", "definition": http_api(url, credential_uuid=uuid)})
+            assert answer.status_code == status, url
+
+    @pytest.mark.parametrize(
+        "hosts",
+        ["x", [""], ["https://a.example"], ["a.example/x"], ["a.example:443"], ["*.com"], ["*"], ["a b"], ["1"] * 21],
+    )
+    async def test_bad_hosts(self, maker: Maker, hosts: Any) -> None:
+        assert (await maker.post("/credentials/", json={**BEARER, "allowed_hosts": hosts})).status_code == 422
+
+    async def test_afterwards_only_an_admin_or_who_enters_it_again(
+        self, maker: Maker, client: AsyncClient, org: OrgFixture
+    ) -> None:
+        member = Maker(client, org.headers_for("member"))
+        uuid = await member.credential()
+        refused = await member.put(f"/credentials/{uuid}", json={"allowed_hosts": ["evil.example"]})
+        assert (refused.status_code, await self.hosts(maker, uuid)) == (403, None)
+        again = {"credential_data": {"token": "mine"}, "allowed_hosts": ["a.example"]}
+        assert (await member.put(f"/credentials/{uuid}", json=again)).status_code == 200
+        assert (await maker.put(f"/credentials/{uuid}", json={"allowed_hosts": []})).status_code == 200
+        refused = await maker.post("/tools/", json={"name": "T", "definition": http_api(credential_uuid=uuid)})
+        assert refused.json()["code"] == "credential_host_refused"
+        assert (await maker.put(f"/credentials/{uuid}", json={"allowed_hosts": None})).status_code == 200
+        assert await self.hosts(maker, uuid) is None
+
+    async def test_those_of_before_are_bound_to_where_they_are_used(self, maker: Maker, root: Root) -> None:
+        uuid, unused = await maker.credential(), await maker.credential(name="Other")
+        await maker.tool(http_api("https://Shop.Example:8443/{{order}}", credential_uuid=uuid))
+        asking = start(pre_call_fetch_url="https://crm.example/x", pre_call_fetch_credential_uuid=uuid)
+        telling = node("w", "webhook", endpoint_url="http://hooks.example", credential_uuid=uuid)
+        body = {"name": "Agent", "workflow_definition": definition(asking, telling)}
+        assert (await maker.post("/workflow/create/definition", json=body)).status_code == 200
+        (path,) = (migrations.folder() / "versions").glob("*_hosts_of_credentials.py")
+        names: dict[str, Any] = {}
+        exec(path.read_text().partition("down_revision")[2].partition("\n")[2].partition("def upgrade")[0], names)
+        async with root.db.transaction() as session:
+            await session.execute(text("UPDATE credentials SET allowed_hosts = NULL"))
+            await (await session.connection()).exec_driver_sql(names["BIND"])
+        assert await self.hosts(maker, uuid) == ["crm.example", "hooks.example", "shop.example"]
+        assert await self.hosts(maker, unused) is None

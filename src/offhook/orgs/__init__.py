@@ -13,7 +13,7 @@ from offhook.orgs import (
 )
 from offhook.orgs.audit import audit, nothing_changed
 from offhook.orgs.authentication import Authenticator
-from offhook.orgs.caller import Caller
+from offhook.orgs.caller import ADMINS, Caller
 from offhook.orgs.dependencies import (
     ClientAddress,
     CurrentOrg,
@@ -29,6 +29,7 @@ from offhook.orgs.signin import SignIn
 from offhook.root import Root
 
 __all__ = [
+    "ADMINS",
     "Caller",
     "ClientAddress",
     "CurrentOrg",

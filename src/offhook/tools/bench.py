@@ -7,7 +7,7 @@ from typing import Any
 
 from offhook.kit.crypto import Keyring
 from offhook.kit.db import Database
-from offhook.kit.egress import EgressAnswer, EgressClient, EgressError
+from offhook.kit.egress import EgressAnswer, EgressClient, EgressError, UrlInvalid
 from offhook.orgs import Caller, audit
 from offhook.tools import http_api, mcp, service
 from offhook.tools.calculator import calculate
@@ -20,7 +20,14 @@ from offhook.tools.definitions import (
     ToolDefinition,
     read_definition,
 )
-from offhook.tools.errors import CallFailed, CredentialUnknown, CredentialUnreadable, ToolIsNoMcp, ToolNotTestable
+from offhook.tools.errors import (
+    CallFailed,
+    CredentialHostRefused,
+    CredentialUnknown,
+    CredentialUnreadable,
+    ToolIsNoMcp,
+    ToolNotTestable,
+)
 from offhook.tools.http_api import HttpRequest, HttpResult
 
 
@@ -43,21 +50,21 @@ class ToolBench:
         self._egress = egress
         self._keyring = keyring
 
-    async def credential_headers(self, organization_id: int, credential_uuid: str | None) -> dict[str, str]:
-        """The headers of a credential, none without one; CallFailed when it is gone."""
+    async def credential_headers(self, organization_id: int, credential_uuid: str | None, url: str) -> dict[str, str]:
+        """The headers of a credential for this address, none without one; CallFailed when it is gone or for others."""
         if not credential_uuid:
             return {}
         try:
             async with self._db.transaction() as session:
-                return await service.credential_headers(session, self._keyring, organization_id, credential_uuid)
-        except (CredentialUnknown, CredentialUnreadable) as error:
+                return await service.credential_headers(session, self._keyring, organization_id, credential_uuid, url)
+        except (CredentialUnknown, CredentialUnreadable, CredentialHostRefused, UrlInvalid) as error:
             raise CallFailed(error.message) from error
 
     async def call_http(
         self, organization_id: int, config: HttpApiConfig, arguments: Mapping[str, Any], context: Mapping[str, Any]
     ) -> Any:
         """Call an HTTP tool for an agent; its mapped answer. CallFailed with a sentence for the model."""
-        secret = await self.credential_headers(organization_id, config.credential_uuid)
+        secret = await self.credential_headers(organization_id, config.credential_uuid, config.url)
         resolved = http_api.resolve_arguments(config, arguments, context)
         result = await http_api.send(self._egress, config, http_api.build(config, resolved, context, secret))
         if not result.is_success:
@@ -66,7 +73,7 @@ class ToolBench:
 
     async def call_mcp(self, organization_id: int, config: McpConfig, name: str, arguments: Mapping[str, Any]) -> Any:
         """Call a tool of an MCP server for an agent; CallFailed with a sentence for the model."""
-        secret = await self.credential_headers(organization_id, config.credential_uuid)
+        secret = await self.credential_headers(organization_id, config.credential_uuid, config.url)
         return await mcp.call(self._egress, config, secret, name, arguments)
 
     async def send(
@@ -82,7 +89,7 @@ class ToolBench:
         max_bytes: int,
     ) -> EgressAnswer:
         """One request with a credential, for the platform itself. CallFailed; its ``retryable`` says what may pass."""
-        secret = await self.credential_headers(organization_id, credential_uuid)
+        secret = await self.credential_headers(organization_id, credential_uuid, url)
         try:
             return await self._egress.request(
                 method,
@@ -101,7 +108,7 @@ class ToolBench:
             config = definition.config
             config.discovered_tools = []
             try:
-                secret = await self.credential_headers(caller.organization_id, config.credential_uuid)
+                secret = await self.credential_headers(caller.organization_id, config.credential_uuid, config.url)
                 config.discovered_tools = await mcp.read_catalogue(self._egress, config, secret)
             except CallFailed:
                 return definition
@@ -117,7 +124,7 @@ class ToolBench:
             raise ToolIsNoMcp
         config = definition.config
         try:
-            secret = await self.credential_headers(caller.organization_id, config.credential_uuid)
+            secret = await self.credential_headers(caller.organization_id, config.credential_uuid, config.url)
             catalogue = await mcp.read_catalogue(self._egress, config, secret)
         except CallFailed as error:
             return config.discovered_tools, str(error)
@@ -156,7 +163,7 @@ class ToolBench:
         started = monotonic()
         request: HttpRequest | None = None
         try:
-            secret = await self.credential_headers(organization_id, config.credential_uuid)
+            secret = await self.credential_headers(organization_id, config.credential_uuid, config.url)
             resolved = http_api.resolve_arguments(config, arguments, {}, presets)
             request = http_api.build(config, resolved, {}, secret)
             result: HttpResult = await http_api.send(self._egress, config, request)

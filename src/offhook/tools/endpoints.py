@@ -176,7 +176,7 @@ async def create_credential(
 ) -> CredentialResponse:
     """`credential_data` by type: `none` {}, `api_key` {header_name, api_key}, `bearer_token` {token}, `basic_auth`
     {username, password}, `custom_header` {header_name, header_value}. It is stored encrypted and never shown again."""
-    values = body.model_dump(include={"name", "description", "credential_type"})
+    values = body.model_dump(include={"name", "description", "credential_type", "allowed_hosts"})
     return CredentialResponse.of(await service.create_credential(session, keyring, org, values, body.credential_data))
 
 

@@ -45,6 +45,12 @@ class CredentialUnknown(Unprocessable):
     code = "credential_unknown"
 
 
+class CredentialHostRefused(Unprocessable):
+    """This credential may not be sent to this server."""
+
+    code = "credential_host_refused"
+
+
 class CredentialNameTaken(Conflict):
     """A credential with this name exists."""
 

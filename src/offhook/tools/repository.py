@@ -74,7 +74,7 @@ async def credential(
         Credential.organization_id == organization_id, Credential.credential_uuid == wanted
     )
     if for_update:
-        query = query.with_for_update()
+        query = query.with_for_update().execution_options(populate_existing=True)
     return (await session.execute(query)).scalar_one_or_none()
 
 

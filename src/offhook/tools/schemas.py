@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 
 from offhook.tools.credentials import CredentialType
 from offhook.tools.definitions import Category, ToolDefinition
+from offhook.tools.hosts import Hosts
 from offhook.tools.tables import Credential, Tool
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=255)]
@@ -138,32 +139,43 @@ class ToolTestResponse(BaseModel):
 
 
 class CreateCredentialRequest(BaseModel):
+    """``allowed_hosts``: the servers it may be sent to (``crm.example.com``, ``*.example.com``); left out, the first one
+    that a tool or an agent uses it for."""
+
     name: Name
     description: Description | None = None
     credential_type: CredentialType
     credential_data: dict[str, Any] = Field(default_factory=dict)
+    allowed_hosts: Hosts | None = None
 
 
 class UpdateCredentialRequest(BaseModel):
-    """What is left out stays; a new type needs its data."""
+    """What is left out stays; a new type needs its data. ``allowed_hosts`` without ``credential_data`` needs an admin; null
+    binds it to the next server that it is used for."""
 
     name: Name | None = None
     description: Description | None = None
     credential_type: CredentialType | None = None
     credential_data: dict[str, Any] | None = None
+    allowed_hosts: Hosts | None = None
 
     def values(self) -> dict[str, Any]:
         given = self.model_dump(exclude_unset=True, exclude={"credential_data"})
-        return {name: value for name, value in given.items() if value is not None or name == "description"}
+        return {
+            name: value
+            for name, value in given.items()
+            if value is not None or name in {"description", "allowed_hosts"}
+        }
 
 
 class CredentialResponse(BaseModel):
-    """Never with its secret."""
+    """Never with its secret. ``allowed_hosts`` is null until it is used for the first time."""
 
     uuid: str
     name: str
     description: str | None
     credential_type: CredentialType
+    allowed_hosts: list[str] | None
     created_at: datetime
     updated_at: datetime | None
 
@@ -175,6 +187,7 @@ class CredentialResponse(BaseModel):
                 "name": credential.name,
                 "description": credential.description,
                 "credential_type": credential.credential_type,
+                "allowed_hosts": credential.allowed_hosts,
                 "created_at": credential.created_at,
                 "updated_at": credential.updated_at,
             }

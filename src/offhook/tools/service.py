@@ -7,13 +7,15 @@ from typing import Any
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.errors import Forbidden
 from offhook.kit.crypto import Keyring
-from offhook.orgs import Caller, audit, nothing_changed
+from offhook.orgs import ADMINS, Caller, audit, nothing_changed
 from offhook.tools import repository
 from offhook.tools.credentials import open_headers, read_data, seal
-from offhook.tools.definitions import McpDefinition, ToolDefinition, credential_of
+from offhook.tools.definitions import HttpApiDefinition, McpDefinition, ToolDefinition, credential_of
 from offhook.tools.errors import (
     CategoryStays,
+    CredentialHostRefused,
     CredentialInUse,
     CredentialNameTaken,
     CredentialNotFound,
@@ -21,6 +23,7 @@ from offhook.tools.errors import (
     ToolArchived,
     ToolNotFound,
 )
+from offhook.tools.hosts import allows, host_of
 from offhook.tools.ports import ReferenceFinder
 from offhook.tools.tables import Credential, Tool
 
@@ -127,8 +130,8 @@ async def named_tools(session: AsyncSession, organization_id: int, tool_uuids: C
 
 async def _check_credential(session: AsyncSession, organization_id: int, definition: ToolDefinition) -> None:
     wanted = credential_of(definition)
-    if wanted is not None and await repository.credential(session, organization_id, wanted) is None:
-        raise CredentialUnknown
+    if wanted is not None and isinstance(definition, HttpApiDefinition | McpDefinition):
+        await credential_for(session, organization_id, wanted, definition.config.url)
 
 
 # -- credentials ----------------------------------------------------------------------------------------------------------
@@ -148,7 +151,8 @@ async def create_credential(
     values: Mapping[str, Any],
     data: Mapping[str, Any],
 ) -> Credential:
-    """``values``: name, description, credential_type. CredentialNameTaken (409), CredentialDataInvalid (422)."""
+    """``values``: name, description, credential_type, allowed_hosts. CredentialNameTaken (409), CredentialDataInvalid
+    (422)."""
     read = read_data(values["credential_type"], data)
     await _check_name(session, caller.organization_id, values["name"])
     credential = Credential(
@@ -172,7 +176,12 @@ async def update_credential(
     values: Mapping[str, Any],
     data: Mapping[str, Any] | None,
 ) -> Credential:
-    """A new type needs new data; without data the secret stays. Errors as :func:`create_credential`."""
+    """A new type needs new data; without data the secret stays, and then only an admin says where it may be sent.
+
+    Errors as :func:`create_credential`, and Forbidden.
+    """
+    if "allowed_hosts" in values and data is None and caller.role not in ADMINS:
+        raise Forbidden("Only an admin sends a secret elsewhere that he does not enter again.")
     credential = await repository.credential(session, caller.organization_id, credential_uuid, for_update=True)
     if credential is None:
         raise CredentialNotFound
@@ -209,15 +218,40 @@ async def delete_credential(
     return credential
 
 
-async def credential_headers(
-    session: AsyncSession, keyring: Keyring, organization_id: int, credential_uuid: str | None
-) -> dict[str, str]:
-    """The headers of a credential, none without one. CredentialUnknown (422), CredentialUnreadable (409)."""
-    if not credential_uuid:
-        return {}
+async def credential_for(session: AsyncSession, organization_id: int, credential_uuid: str, url: str) -> Credential:
+    """A credential for this address. One that is bound to no server yet is from now on bound to this one.
+
+    CredentialUnknown and CredentialHostRefused (422), UrlInvalid.
+    """
     found = await repository.credential(session, organization_id, credential_uuid)
     if found is None:
         raise CredentialUnknown
+    host = host_of(url)
+    if found.allowed_hosts is None:
+        found = await repository.credential(session, organization_id, credential_uuid, for_update=True)
+        if found is None:
+            raise CredentialUnknown
+        if found.allowed_hosts is None:
+            found.allowed_hosts = [host]
+            await session.flush()
+    if not allows(found.allowed_hosts, host):
+        raise CredentialHostRefused(
+            f"The credential “{found.name}” may not be sent to {host}: its allowed_hosts are "
+            f"{', '.join(found.allowed_hosts) or 'none'}. Who enters its secret again, or an admin, may add this one."
+        )
+    return found
+
+
+async def credential_headers(
+    session: AsyncSession, keyring: Keyring, organization_id: int, credential_uuid: str | None, url: str
+) -> dict[str, str]:
+    """The headers of a credential for this address, none without one.
+
+    CredentialUnreadable (409) and what :func:`credential_for` raises.
+    """
+    if not credential_uuid:
+        return {}
+    found = await credential_for(session, organization_id, credential_uuid, url)
     return open_headers(keyring, organization_id, found.sealed)
 
 

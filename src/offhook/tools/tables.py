@@ -4,7 +4,7 @@ import uuid
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint, func, text
+from sqlalchemy import ARRAY, ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from offhook.kit.db import Base
@@ -23,6 +23,8 @@ class Credential(Base):
     description: Mapped[str | None] = mapped_column(Text)
     credential_type: Mapped[str] = mapped_column(String(32))
     sealed: Mapped[bytes] = mapped_column(LargeBinary)
+    # Where it may be sent; null until it is used for the first time, which fills it with that server.
+    allowed_hosts: Mapped[list[str] | None] = mapped_column(ARRAY(String(253)))
     created_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     updated_at: Mapped[datetime | None]

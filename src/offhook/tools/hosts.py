@@ -1,0 +1,40 @@
+"""Which servers a credential may be sent to: whoever can change an address must not be able to collect secrets with it."""
+
+import re
+from collections.abc import Sequence
+from typing import Annotated, Final
+
+from pydantic import AfterValidator, Field, StringConstraints
+
+from offhook.kit.egress import UrlInvalid
+from offhook.kit.egress.policy import EgressPolicy
+
+_ANY_URL: Final = EgressPolicy.parse("0.0.0.0/0,::/0")  # form only: where it leads is checked by every call
+
+
+def host_of(url: str) -> str:
+    """The host of an address, or of a template of one, in ASCII and lower case. Raises UrlInvalid."""
+    return _ANY_URL.read(re.sub(r"\{\{[^{}]*\}\}", "x", url.strip())).host
+
+
+def allows(allowed: Sequence[str], host: str) -> bool:
+    """Whether one of ``allowed`` is the host itself, or ``*.`` and a domain that the host is below."""
+    return any(host == entry or (entry.startswith("*.") and host.endswith(entry[1:])) for entry in allowed)
+
+
+def _host(entry: str) -> str:
+    prefix = "*." if entry.startswith("*.") else ""
+    name = entry.removeprefix("*.")
+    if prefix and "." not in name:
+        raise ValueError("a whole top-level domain is too much: name a domain, as *.example.com does")
+    try:
+        host = host_of(f"https://{name}/")
+    except UrlInvalid as error:
+        raise ValueError(error.message) from None
+    if host_of(f"https://{host}/") != host or re.search(r"[/?#@:\s]", name):
+        raise ValueError("a host without scheme, port and path, as crm.example.com or *.example.com")
+    return prefix + host
+
+
+Host = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=253), AfterValidator(_host)]
+Hosts = Annotated[list[Host], Field(max_length=20)]
