@@ -69,6 +69,8 @@ class Settings(BaseSettings):
     # not public, with commas between.
     egress_allow: str = ""
     local_models: Literal["auto", "on", "off"] = "auto"
+    # Turns of one text chat, those that were taken back included: each is stored with it.
+    max_chat_turns: int = Field(default=200, ge=2)
     max_socket_message_bytes: int = Field(default=65536, ge=4096)
 
     @classmethod

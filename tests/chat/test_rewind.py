@@ -218,3 +218,14 @@ async def test_a_long_chat_is_stored_once(chat: Chatting, root: Root) -> None:
     whole = chat_turns.snapshot(state)
     assert whole is not None
     assert kept == len(whole["history"])
+
+
+async def test_a_chat_has_so_many_turns_however_often_it_is_taken_back(chat: Chatting, root: Root) -> None:
+    root.settings = root.settings.model_copy(update={"max_chat_turns": 4})
+    await chat.say("Two", says("See you."))
+    assert (await chat.rewind("turn_2")).is_success
+    refused = await chat.post("/messages", {"text": "Tuesday"})
+    assert (refused.status_code, refused.json()["code"]) == (409, "chat_turn_limit")
+    assert (await chat.rewind(None)).is_success
+    ended = await chat.post("/end", {})
+    assert (ended.status_code, ended.json()["is_over"]) == (200, True)

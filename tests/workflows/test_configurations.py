@@ -41,6 +41,10 @@ WRONG: list[tuple[str, Any]] = [
     ("phrases", {"idle": ""}),
     ("models", []),
     ("model_overrides", "gpt"),
+    ("model_overrides", {"llm": {"provider": "builtin", "api_key": "sk-1"}}),
+    ("model_overrides", {"tts": {"provider": "builtin", "speed": 9}}),
+    ("model_overrides", {"is_realtime": True}),
+    ("model_configuration_v2_override", {"mode": "dograh", "dograh": {"api_key": "x"}}),
 ]
 
 
@@ -120,3 +124,46 @@ class TestOwnModelsAtPublishing:
         report = (await editor.post(f"/workflow/{workflow_id}/validate")).json()
         assert (report["is_valid"], report["errors"]) == (False, [problem])
         assert await editor.versions(workflow_id) == [(1, "draft")]
+
+
+class TestModelsInTheWordsOfTheReference:
+    """They are what calls use, under our name."""
+
+    @pytest.mark.parametrize(
+        "sent",
+        [
+            {"model_overrides": {"tts": {"provider": "builtin", "voice": "en-gb", "region": "eu"}, "stt": None}},
+            {
+                "model_configuration_v2_override": {
+                    "version": 2,
+                    "mode": "byok",
+                    "byok": {"mode": "pipeline", "pipeline": {"tts": {"provider": "builtin", "voice": "en-gb"}}},
+                }
+            },
+        ],
+        ids=["overrides", "configuration"],
+    )
+    async def test_are_applied(self, editor: Editor, sent: dict[str, Any]) -> None:
+        workflow_id = (await editor.create())["id"]
+        answer = await editor.put(f"/workflow/{workflow_id}", json={"workflow_configurations": sent})
+        assert answer.status_code == 200, answer.text
+        stored = answer.json()["workflow_configurations"]
+        assert stored == {"models": {"tts": {"provider": "builtin", "voice_id": "en-gb"}}}
+
+    async def test_our_own_words_win(self, editor: Editor) -> None:
+        workflow_id = (await editor.create())["id"]
+        sent = {
+            "models": {"llm": {"temperature": 0.9}},
+            "model_overrides": {"llm": {"temperature": 0.1}, "stt": {"language": "de-DE", "provider": "builtin"}},
+        }
+        answer = await editor.put(f"/workflow/{workflow_id}", json={"workflow_configurations": sent})
+        assert answer.json()["workflow_configurations"]["models"] == {
+            "llm": {"temperature": 0.9},
+            "stt": {"language": "de-DE", "provider": "builtin"},
+        }
+
+    async def test_what_does_not_exist_is_refused(self, editor: Editor) -> None:
+        workflow_id = (await editor.create())["id"]
+        sent = {"model_overrides": {"llm": {"provider": "nobody"}}}
+        answer = await editor.put(f"/workflow/{workflow_id}", json={"workflow_configurations": sent})
+        assert answer.status_code == 422

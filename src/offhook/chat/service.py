@@ -88,7 +88,7 @@ class Chats:
     async def say(
         self, caller: Caller, workflow_id: int, run_id: int, text: str, *, expected_revision: int | None
     ) -> Run:
-        """The chat with the person's message and the agent's answer. ChatConflict and ChatIsOver (409)."""
+        """The chat with the person's message and the agent's answer. ChatConflict, ChatIsOver and ChatIsFull (409)."""
         return await self._exchange((caller.organization_id, workflow_id, run_id), text, expected_revision)
 
     async def rewind(
@@ -114,7 +114,7 @@ class Chats:
         return await self._with(held, _end)
 
     async def _exchange(self, ids: tuple[int, int, int], text: str | None, expected_revision: int | None) -> Run:
-        held = await self._claim(ids, expected_revision)
+        held = await self._claim(ids, expected_revision, max_turns=self._root.settings.max_chat_turns)
 
         async def talk(engine: TextSession) -> list[Said]:
             said: list[Said] = []
@@ -127,9 +127,12 @@ class Chats:
 
         return await self._with(held, talk)
 
-    async def _claim(self, ids: tuple[int, int, int], expected_revision: int | None) -> Claim:
+    async def _claim(
+        self, ids: tuple[int, int, int], expected_revision: int | None, *, max_turns: int | None = None
+    ) -> Claim:
+        now = self._root.clock.now()
         async with self._root.db.transaction() as session:
-            return await chats.claim(session, ids, expected_revision=expected_revision, now=self._root.clock.now())
+            return await chats.claim(session, ids, expected_revision=expected_revision, now=now, max_turns=max_turns)
 
     async def _with(self, held: Claim, talk: Exchange) -> Run:
         """Restore the engine, let it talk, store what came of it; the claim is given back whatever happens."""

@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.runs import chat_turns, event_store, finishing
 from offhook.runs.chat_turns import NewTurn, State
-from offhook.runs.errors import ChatConflict, ChatIsOver, ChatTurnNotFound, RunNotFound
+from offhook.runs.errors import ChatConflict, ChatIsFull, ChatIsOver, ChatTurnNotFound, RunNotFound
 from offhook.runs.event_store import NewEvent
 from offhook.runs.finishing import Ending
 from offhook.runs.limits import TEXT_CHAT
@@ -60,14 +60,22 @@ async def get(session: AsyncSession, organization_id: int, workflow_id: int, run
 
 
 async def claim(
-    session: AsyncSession, ids: tuple[int, int, int], *, expected_revision: int | None, now: datetime
+    session: AsyncSession,
+    ids: tuple[int, int, int],
+    *,
+    expected_revision: int | None,
+    now: datetime,
+    max_turns: int | None = None,
 ) -> Claim:
     """Claim the chat for one answer. ``ids`` are (organisation, workflow, run).
 
-    Raises RunNotFound (404), ChatIsOver (409), and ChatConflict (409) when the chat is at another revision than
-    expected or another message is being answered.
+    Raises RunNotFound (404), ChatIsOver (409), ChatIsFull (409) when it has had ``max_turns``, and ChatConflict (409)
+    when the chat is at another revision than expected or another message is being answered.
     """
     run, state = await _unclaimed(session, ids, expected_revision, now)
+    # every turn that was ever made counts: those that were taken back are kept to look at
+    if max_turns is not None and state["made"] >= max_turns:
+        raise ChatIsFull(f"This chat has had {max_turns} turns, as many as a chat may have: start a new one.")
     token = secrets.token_hex(8)
     run.chat_state = {**state, "claim": {"id": token, "until": (now + timedelta(seconds=CLAIM_S)).isoformat()}}
     run.status = "in_progress"

@@ -57,6 +57,12 @@ class ChatConflict(Conflict):
     code = "revision_conflict"
 
 
+class ChatIsFull(Conflict):
+    """This chat has had as many turns as a chat may have: start a new one."""
+
+    code = "chat_turn_limit"
+
+
 class ChatIsOver(Conflict):
     """This chat is over."""
 

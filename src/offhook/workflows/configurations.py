@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, model_validator
 
 from offhook.kit.numbers import Number, Whole
-from offhook.models.overrides import WorkflowModels
+from offhook.models.overrides import WorkflowModels, of_reference
 
 Flag = Annotated[bool, Field(strict=True)]
 
@@ -31,6 +31,14 @@ Volume = Annotated[
     JsonValue, AfterValidator(_refused("Loudness is measured in dBFS here: set minimum_level_db, e.g. -45."))
 ]
 Pbx = Annotated[JsonValue, AfterValidator(_refused("There is no external PBX here: leave this empty."))]
+
+
+def _understood(sent: dict[str, Any]) -> dict[str, Any]:
+    of_reference(sent)
+    return sent
+
+
+ReferenceModels = Annotated[dict[str, JsonValue], AfterValidator(_understood)]
 RecordingId = Annotated[str, Field(max_length=64)]
 
 
@@ -111,8 +119,20 @@ class WorkflowConfigurations(_Open):
     external_pbx_field_mappings: Pbx = None
     external_pbx_lead_headers: Pbx = None
     models: WorkflowModels | None = None
-    model_overrides: dict[str, JsonValue] | None = None
-    model_configuration_v2_override: dict[str, JsonValue] | None = None
+    model_overrides: ReferenceModels | None = None
+    model_configuration_v2_override: ReferenceModels | None = None
+
+    @model_validator(mode="after")
+    def _reference_models_are_models(self) -> "WorkflowConfigurations":
+        """The reference's names are understood and stored as ``models``, which is what calls read; where both speak of
+        a kind, ``models`` wins."""
+        for sent in (self.model_overrides, self.model_configuration_v2_override):
+            if sent:
+                found = of_reference(sent).model_dump(exclude_none=True)
+                own = self.models.model_dump(exclude_none=True) if self.models else {}
+                self.models = WorkflowModels.model_validate(found | own)
+        self.model_overrides = self.model_configuration_v2_override = None
+        return self
 
     def stored(self) -> dict[str, Any]:
         """What was sent, checked and without ``null``."""
