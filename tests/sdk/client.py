@@ -125,6 +125,47 @@ class WorkflowBody(BaseModel):
     workflow_configurations: dict[str, Any] | None = None
 
 
+class Tool(BaseModel):
+    id: int
+    tool_uuid: str
+    name: str
+    category: str
+    status: str
+    definition: dict[str, Any]
+    created_at: AwareDatetime
+    updated_at: AwareDatetime | None = None
+
+
+class Credential(BaseModel):
+    uuid: str
+    name: str
+    credential_type: str
+    created_at: AwareDatetime
+    updated_at: AwareDatetime | None = None
+
+
+class Recording(BaseModel):
+    id: int
+    recording_id: str
+    workflow_id: int | None
+    organization_id: int
+    transcript: str
+    storage_key: str
+    created_at: AwareDatetime
+
+
+class RecordingList(BaseModel):
+    recordings: list[Recording]
+    total: int
+
+
+class ToolBody(BaseModel):
+    name: str
+    category: str
+    definition: dict[str, Any]
+    description: str | None = None
+
+
 class ApiError(Exception):
     def __init__(self, status: int, message: str) -> None:
         super().__init__(f"{status}: {message}")
@@ -186,6 +227,18 @@ class SdkClient:
             return NodeSpec.model_validate(await self.call("GET", f"/node-types/{name}"))
         except ApiError as error:
             raise SpecMismatch(name) from error
+
+    async def list_tools(self, status: str | None = None, category: str | None = None) -> list[Tool]:
+        return [Tool.model_validate(row) for row in await self.call("GET", "/tools/", status=status, category=category)]
+
+    async def create_tool(self, body: ToolBody) -> Tool:
+        return Tool.model_validate(await self.call("POST", "/tools/", body))
+
+    async def list_credentials(self) -> list[Credential]:
+        return [Credential.model_validate(row) for row in await self.call("GET", "/credentials/")]
+
+    async def list_recordings(self, **wanted: Any) -> RecordingList:
+        return RecordingList.model_validate(await self.call("GET", "/workflow-recordings/", **wanted))
 
     async def test_phone_call(self, body: BaseModel) -> Any:
         return await self.call("POST", "/telephony/initiate-call", body)

@@ -13,7 +13,8 @@ from offhook.workflows.demo import ensure_demo
 from offhook.workflows.nodes import KINDS
 from tests.fakes.calls import FixedModels, use_fakes
 from tests.fixtures_orgs import OrgFixture
-from tests.sdk.client import ApiError, SdkClient, SpecMismatch, WorkflowBody, build
+from tests.recordings.conftest import Studio
+from tests.sdk.client import ApiError, SdkClient, SpecMismatch, ToolBody, WorkflowBody, build
 
 
 @pytest.fixture
@@ -109,6 +110,30 @@ async def test_a_test_call_runs_the_draft(sdk: SdkClient, root: Root) -> None:
     with pytest.raises(ApiError) as unknown:
         await sdk.test_phone_call(CallBody(workflow_id=999_999, phone_number="+15550000002"))
     assert unknown.value.status == 404
+
+
+async def test_tools_credentials_and_recordings(sdk: SdkClient, client: AsyncClient, org: OrgFixture) -> None:
+    made = await sdk.create_tool(ToolBody(name="Sum", category="calculator", definition={"type": "calculator"}))
+    assert [tool.tool_uuid for tool in await sdk.list_tools("active", "calculator")] == [made.tool_uuid]
+    assert await sdk.list_tools("archived") == []
+    bearer = {"name": "CRM", "credential_type": "bearer_token", "credential_data": {"token": "x"}}
+    await client.post("/credentials/", json=bearer, headers=org.key_headers)
+    assert [credential.name for credential in await sdk.list_credentials()] == ["CRM"]
+    recorded = await Studio(client, org.key_headers).record("welcome", tts_provider="rime")
+    listed = await sdk.list_recordings(tts_provider="rime")
+    assert ([item.recording_id for item in listed.recordings], listed.total) == (["welcome"], 1)
+    assert listed.recordings[0].storage_key == recorded["storage_key"]
+    assert (await sdk.list_recordings(workflow_id=7)).total == 0
+
+
+def test_what_the_sdk_offers_is_marked_for_its_generator(app: FastAPI) -> None:
+    operations = [operation for path in app.openapi()["paths"].values() for operation in path.values()]
+    marked = {operation["x-sdk-method"] for operation in operations if "x-sdk-method" in operation}
+    assert marked >= {
+        "list_workflows", "get_workflow", "create_workflow", "update_workflow", "delete_workflow", "list_node_types",
+        "get_node_type", "list_tools", "create_tool", "list_credentials", "list_recordings", "test_phone_call",
+    }  # fmt: skip
+    assert all(operation["x-sdk-description"] for operation in operations if "x-sdk-method" in operation)
 
 
 async def test_a_bad_key(app: FastAPI, client: AsyncClient) -> None:

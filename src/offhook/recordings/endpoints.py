@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, File, Form, Path, Query, Request, Upload
 from fastapi.responses import FileResponse
 
 from offhook.kit.db import Session
-from offhook.kit.http.openapi import answers
+from offhook.kit.http.openapi import answers, sdk_method
 from offhook.kit.ids import Id
 from offhook.kit.pagination import SliceParams
 from offhook.models.ports import ModelSource
@@ -79,7 +79,12 @@ async def upload_recording(token: str, uploads: UploadsOf, request: Request) -> 
     return {"storage_key": key, "duration_seconds": length_s}
 
 
-@router.get("/", response_model=RecordingListResponse, operation_id="list_recordings")
+@router.get(
+    "/",
+    response_model=RecordingListResponse,
+    operation_id="list_recordings",
+    openapi_extra=sdk_method("list_recordings", "List the recordings of the organisation."),
+)
 async def list_recordings(
     org: CurrentOrg,
     session: Session,

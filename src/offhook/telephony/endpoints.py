@@ -8,7 +8,7 @@ from fastapi.responses import JSONResponse
 
 from offhook.errors import DomainError
 from offhook.kit.db import Database
-from offhook.kit.http.openapi import answers
+from offhook.kit.http.openapi import answers, sdk_method
 from offhook.kit.ids import LongId
 from offhook.kit.sockets import open_socket
 from offhook.orgs import RequireMember
@@ -35,7 +35,11 @@ public = APIRouter(prefix="/public", tags=["public"])
 
 
 @telephony.post(
-    "/initiate-call", response_model=InitiateCallResponse, operation_id="test_phone_call", responses=answers(402, 502)
+    "/initiate-call",
+    response_model=InitiateCallResponse,
+    operation_id="test_phone_call",
+    openapi_extra=sdk_method("test_phone_call", "Place a test call from a workflow to a phone number."),
+    responses=answers(402, 502),
 )
 async def initiate_call(
     body: InitiateCallRequest, org: RequireMember, calls: Calls, key: IdempotencyHeader = None

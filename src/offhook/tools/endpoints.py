@@ -7,6 +7,7 @@ from fastapi import APIRouter, Depends, Path, Query, Response
 from offhook.errors import Unprocessable
 from offhook.kit.crypto import Keyring
 from offhook.kit.db import Session
+from offhook.kit.http.openapi import sdk_method
 from offhook.kit.pagination import SliceParams, set_total
 from offhook.orgs import CurrentOrg, RequireMember
 from offhook.root import use
@@ -55,15 +56,11 @@ class StatusInvalid(Unprocessable):
     code = "status_invalid"
 
 
-def _sdk(method: str, description: str) -> dict[str, str]:
-    return {"x-sdk-method": method, "x-sdk-description": description}
-
-
 @tools.get(
     "/",
     response_model=list[ToolResponse],
     operation_id="list_tools",
-    openapi_extra=_sdk("list_tools", "List the tools of the organisation."),
+    openapi_extra=sdk_method("list_tools", "List the tools of the organisation."),
 )
 async def list_tools(
     org: CurrentOrg,
@@ -88,7 +85,7 @@ async def list_tools(
     "/",
     response_model=ToolResponse,
     operation_id="create_tool",
-    openapi_extra=_sdk("create_tool", "Create a tool that agents of the organisation can use."),
+    openapi_extra=sdk_method("create_tool", "Create a tool that agents of the organisation can use."),
 )
 async def create_tool(body: CreateToolRequest, org: RequireMember, session: Session, bench: Bench) -> ToolResponse:
     """A tool of the category `mcp` is stored with what its server offers, if the server answers."""
@@ -160,7 +157,7 @@ def _shown(trial: Trial) -> ToolTestResponse:
     "/",
     response_model=list[CredentialResponse],
     operation_id="list_credentials",
-    openapi_extra=_sdk("list_credentials", "List the credentials of the organisation."),
+    openapi_extra=sdk_method("list_credentials", "List the credentials of the organisation."),
 )
 async def list_credentials(
     org: CurrentOrg, session: Session, response: Response, part: SliceParams

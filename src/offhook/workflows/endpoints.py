@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Query, Response
 
 from offhook.kit.db import Session
+from offhook.kit.http.openapi import sdk_method
 from offhook.kit.ids import Id
 from offhook.kit.pagination import SliceParams, set_total
 from offhook.kit.revisions import IfMatch, set_revision
@@ -41,7 +42,12 @@ Number = Annotated[int, Path(ge=1, le=2**31 - 1, description="Number of the vers
 workflows = APIRouter(prefix="/workflow", tags=["workflows"])
 
 
-@workflows.post("/create/definition", response_model=WorkflowResponse, operation_id="create_workflow")
+@workflows.post(
+    "/create/definition",
+    response_model=WorkflowResponse,
+    operation_id="create_workflow",
+    openapi_extra=sdk_method("create_workflow", "Create a workflow from a definition."),
+)
 async def create_workflow(
     body: CreateWorkflowRequest, org: RequireMember, session: Session, runs: Runs, response: Response
 ) -> WorkflowResponse:
@@ -55,7 +61,12 @@ async def count_workflows(org: CurrentOrg, session: Session) -> WorkflowCountRes
     return WorkflowCountResponse.model_validate(await service.counts(session, org.organization_id))
 
 
-@workflows.get("/fetch", response_model=list[WorkflowListResponse], operation_id="list_workflows")
+@workflows.get(
+    "/fetch",
+    response_model=list[WorkflowListResponse],
+    operation_id="list_workflows",
+    openapi_extra=sdk_method("list_workflows", "List the workflows of the organisation."),
+)
 async def list_workflows(
     org: CurrentOrg, session: Session, runs: Runs, part: SliceParams, status: Status = None
 ) -> Response:
@@ -69,7 +80,12 @@ async def list_workflows(
     return response
 
 
-@workflows.get("/fetch/{workflow_id}", response_model=WorkflowResponse, operation_id="get_workflow")
+@workflows.get(
+    "/fetch/{workflow_id}",
+    response_model=WorkflowResponse,
+    operation_id="get_workflow",
+    openapi_extra=sdk_method("get_workflow", "Get one workflow, with its draft if there is one."),
+)
 async def get_workflow(
     workflow_id: Id, org: CurrentOrg, session: Session, runs: Runs, response: Response
 ) -> WorkflowResponse:
@@ -88,7 +104,12 @@ async def summarize_workflows(
     return [WorkflowSummaryResponse.model_validate(row) for row in rows]
 
 
-@workflows.put("/{workflow_id}", response_model=WorkflowResponse, operation_id="update_workflow")
+@workflows.put(
+    "/{workflow_id}",
+    response_model=WorkflowResponse,
+    operation_id="update_workflow",
+    openapi_extra=sdk_method("update_workflow", "Change a name, or save a new draft."),
+)
 async def update_workflow(
     workflow_id: Id,
     body: UpdateWorkflowRequest,
@@ -138,7 +159,12 @@ async def duplicate_workflow(
     return await _response(session, runs, org.organization_id, copy.id, response)
 
 
-@workflows.delete("/{workflow_id}", response_model=DeletedResponse, operation_id="delete_workflow")
+@workflows.delete(
+    "/{workflow_id}",
+    response_model=DeletedResponse,
+    operation_id="delete_workflow",
+    openapi_extra=sdk_method("delete_workflow", "Delete a workflow and its runs for ever."),
+)
 async def delete_workflow(workflow_id: Id, org: RequireMember, session: Session, hooks: Hooks) -> DeletedResponse:
     """For good, with its versions and its runs; 409 while a run is live or a campaign runs with it."""
     await lifecycle.delete(session, hooks, org, workflow_id)

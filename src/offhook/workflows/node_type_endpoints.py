@@ -2,6 +2,7 @@
 
 from fastapi import APIRouter
 
+from offhook.kit.http.openapi import sdk_method
 from offhook.orgs import CurrentOrg
 from offhook.workflows.errors import NodeTypeNotFound
 from offhook.workflows.nodes import KINDS
@@ -10,14 +11,26 @@ from offhook.workflows.nodes.spec import SPEC_VERSION, NodeSpec, NodeTypesRespon
 router = APIRouter(prefix="/node-types", tags=["workflows"])
 
 
-@router.get("", response_model=NodeTypesResponse, response_model_exclude_none=True, operation_id="list_node_types")
+@router.get(
+    "",
+    response_model=NodeTypesResponse,
+    response_model_exclude_none=True,
+    operation_id="list_node_types",
+    openapi_extra=sdk_method("list_node_types", "List the kinds of nodes and their fields."),
+)
 async def list_node_types(org: CurrentOrg) -> NodeTypesResponse:
     return NodeTypesResponse(
         spec_version=SPEC_VERSION, node_types=[kind.spec for kind in KINDS.values() if kind.is_offered]
     )
 
 
-@router.get("/{name}", response_model=NodeSpec, response_model_exclude_none=True, operation_id="get_node_type")
+@router.get(
+    "/{name}",
+    response_model=NodeSpec,
+    response_model_exclude_none=True,
+    operation_id="get_node_type",
+    openapi_extra=sdk_method("get_node_type", "Get one kind of node."),
+)
 async def get_node_type(name: str, org: CurrentOrg) -> NodeSpec:
     if name not in KINDS or not KINDS[name].is_offered:
         raise NodeTypeNotFound

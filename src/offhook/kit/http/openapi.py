@@ -162,3 +162,8 @@ def _response(description: str, schema: str) -> dict[str, Any]:
         "description": description,
         "content": {"application/json": {"schema": {"$ref": f"#/components/schemas/{schema}"}}},
     }
+
+
+def sdk_method(name: str, description: str) -> dict[str, str]:
+    """``openapi_extra`` of an operation that generated client libraries offer under this name."""
+    return {"x-sdk-method": name, "x-sdk-description": description}
