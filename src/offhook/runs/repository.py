@@ -1,6 +1,6 @@
 """The queries on runs; every read takes the organisation, and what has none says why."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any, Final
 
