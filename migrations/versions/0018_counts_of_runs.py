@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0017"
-down_revision = "0016"
+revision = "0018"
+down_revision = "0017"
 
 # Rows of changes instead of a number that is changed: runs that begin at once would wait for it, each for the other's end.
 NOTE = """
