@@ -228,7 +228,19 @@ class TestWhereItMayBeSent:
 
     @pytest.mark.parametrize(
         "hosts",
-        ["x", [""], ["https://a.example"], ["a.example/x"], ["a.example:443"], ["*.com"], ["*"], ["a b"], ["1"] * 21],
+        [
+            "x",
+            [""],
+            ["https://a.example"],
+            ["a.example/x"],
+            ["a.example:443"],
+            ["[::1]:80"],
+            ["{{x}}.com"],
+            ["*.com"],
+            ["*"],
+            ["a b"],
+            ["1"] * 21,
+        ],
     )
     async def test_bad_hosts(self, maker: Maker, hosts: Any) -> None:
         assert (await maker.post("/credentials/", json={**BEARER, "allowed_hosts": hosts})).status_code == 422

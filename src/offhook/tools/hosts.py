@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
+from ipaddress import ip_address
 from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field, StringConstraints
@@ -27,12 +29,14 @@ def _host(entry: str) -> str:
     name = entry.removeprefix("*.")
     if prefix and "." not in name:
         raise ValueError("a whole top-level domain is too much: name a domain, as *.example.com does")
+    with suppress(ValueError):
+        return str(ip_address(entry.strip("[]")))
+    if re.search(r"[/?#@:\s{}\[\]]", name):
+        raise ValueError("a host without scheme, port and path, as crm.example.com or *.example.com")
     try:
         host = host_of(f"https://{name}/")
     except UrlInvalid as error:
         raise ValueError(error.message) from None
-    if host_of(f"https://{host}/") != host or re.search(r"[/?#@:\s]", name):
-        raise ValueError("a host without scheme, port and path, as crm.example.com or *.example.com")
     return prefix + host
 
 
