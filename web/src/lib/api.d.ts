@@ -2726,7 +2726,7 @@ export interface components {
             /** Is Enforced */
             is_enforced?: boolean | null;
             /** Platform Cents Per Minute */
-            platform_cents_per_minute?: number | string | null;
+            platform_cents_per_minute?: (number | string) | null;
         };
         /**
          * BillingTerms
@@ -3147,8 +3147,14 @@ export interface components {
             /** Workflow Id */
             workflow_id: number;
         };
-        /** CreateCredentialRequest */
+        /**
+         * CreateCredentialRequest
+         * @description ``allowed_hosts``: the servers it may be sent to (``crm.example.com``, ``*.example.com``); left out, the first one
+         *     that a tool or an agent uses it for.
+         */
         CreateCredentialRequest: {
+            /** Allowed Hosts */
+            allowed_hosts?: string[] | null;
             /** Credential Data */
             credential_data?: {
                 [key: string]: unknown;
@@ -3302,9 +3308,11 @@ export interface components {
         };
         /**
          * CredentialResponse
-         * @description Never with its secret.
+         * @description Never with its secret. ``allowed_hosts`` is null until it is used for the first time.
          */
         CredentialResponse: {
+            /** Allowed Hosts */
+            allowed_hosts: string[] | null;
             /**
              * Created At
              * Format: date-time
@@ -4280,7 +4288,8 @@ export interface components {
         };
         /**
          * McpConfig
-         * @description ``discovered_tools`` is the server's catalogue as it was last read; it is written by the platform alone.
+         * @description ``discovered_tools`` is the server's catalogue as it was last read; it is written by the platform alone:
+         *     what a client sends in it is ignored.
          */
         McpConfig: {
             /** Credential Uuid */
@@ -4624,23 +4633,23 @@ export interface components {
          */
         OwnPriceRequest: {
             /** Character Million */
-            character_million?: number | string | null;
+            character_million?: (number | string) | null;
             /** Completion Million */
-            completion_million?: number | string | null;
+            completion_million?: (number | string) | null;
             /**
              * Kind
              * @enum {string}
              */
             kind: "llm" | "tts" | "stt" | "carrier";
             /** Minute */
-            minute?: number | string | null;
+            minute?: (number | string) | null;
             /**
              * Model
              * @default *
              */
             model: string;
             /** Prompt Million */
-            prompt_million?: number | string | null;
+            prompt_million?: (number | string) | null;
             /** Provider */
             provider: string;
             /**
@@ -6081,9 +6090,12 @@ export interface components {
         };
         /**
          * UpdateCredentialRequest
-         * @description What is left out stays; a new type needs its data.
+         * @description What is left out stays; a new type needs its data. ``allowed_hosts`` without ``credential_data`` needs an admin; null
+         *     binds it to the next server that it is used for.
          */
         UpdateCredentialRequest: {
+            /** Allowed Hosts */
+            allowed_hosts?: string[] | null;
             /** Credential Data */
             credential_data?: {
                 [key: string]: unknown;
