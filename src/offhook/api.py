@@ -33,9 +33,5 @@ def create_app(root: Root) -> FastAPI:
 
 async def run_api(root: Root, listening: socket, on_ready: Callable[[], None]) -> None:
     """Serve until a signal comes; the domains end their calls before connections are cut."""
-    config = configuration(
-        create_app(root),
-        trusted_proxies=root.settings.trusted_proxies,
-        max_socket_message_bytes=root.settings.max_socket_message_bytes,
-    )
+    config = configuration(create_app(root), max_socket_message_bytes=root.settings.max_socket_message_bytes)
     await HttpServer(config, on_ready=on_ready, before_shutdown=partial(stop, root)).serve(sockets=[listening])

@@ -27,6 +27,7 @@ WITHOUT_ORGANIZATION: Exceptions = {
     "src/offhook/orgs/repository.py::lock_first_start": ("2026-11-21", "a lock of the whole installation"),
     "src/offhook/orgs/repository.py::delete_ended": ("2026-11-21", "cleans up for the whole installation"),
     "src/offhook/workflows/repository.py::active_trigger": ("2026-11-21", "a public address is all its caller knows"),
+    "src/offhook/workflows/repository.py::organization_of": ("2026-11-21", "a carrier's callback names it alone"),
     "src/offhook/workflows/repository.py::touch": ("2026-11-21", "takes a row that was read with its organisation"),
     "src/offhook/telephony/repository.py::end_sandbox_calls": (
         "2026-11-21",

@@ -179,7 +179,6 @@ async def serving(root: Root) -> AsyncIterator[str]:
         ready = asyncio.Event()
         config = configuration(
             create_app(root),
-            trusted_proxies="127.0.0.1",
             max_socket_message_bytes=root.settings.max_socket_message_bytes,
         )
 

@@ -18,6 +18,22 @@ PUBLIC = frozenset(
         "upload_recording",
         "upload_contact_file",
         "download_contact_file",
+        # carriers', by their signatures
+        "inbound_run",
+        "inbound_fallback",
+        "inbound_workflow",
+        "transfer_result",
+        "cloudonix_status_callback",
+        "cloudonix_cdr",
+        "plivo_hangup_callback",
+        "plivo_ring_callback",
+        "telnyx_events",
+        "telnyx_transfer_result",
+        "twilio_status_callback",
+        "vobiz_hangup_callback",
+        "vobiz_hangup_callback_of_workflow",
+        "vobiz_ring_callback",
+        "vonage_events",
     }
 )
 # Opened by a signed link too, or by a key of their own kind: tested with their domain.

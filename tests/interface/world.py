@@ -96,4 +96,5 @@ class World:
         self.ids |= {"user_id": self.org.user_ids["member"]}
         folder = await self.make("/folder/", {"name": f"{NAME} {self.mark}"})
         self.ids |= {"folder_id": folder["id"]}
+        self.ids |= {"transfer_id": "0" * 32}
         self.ids |= {"organization_id": self.org.id, "key_id": key["id"], "entry_id": entry["entries"][0]["id"]}

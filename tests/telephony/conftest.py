@@ -5,14 +5,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from httpx import AsyncClient
 
 from offhook.orgs import Caller
 from offhook.root import Root
+from offhook.telephony.callback_endpoints import carrier_routes
 from offhook.telephony.ports import CarrierAccount, CarrierFailed, Carriers, CarrierSpec, DialRequest
 from offhook.telephony.providers.sandbox.wire import SandboxWire
 from offhook.workflows import publishing, service
 from offhook.workflows.ports import NoTools
+from tests.fakes.carrier import FakeCarrier
 from tests.fixtures_orgs import OrgFixture
+from tests.telephony.fakecom import Account, make_account
 from tests.voice.phone import node, simple_agent
 
 
@@ -40,6 +44,20 @@ def carrier(root: Root) -> NotedCarrier:
     noted = NotedCarrier()
     root.get(Carriers).add(CarrierSpec("sandbox", dialer=noted, wire=SandboxWire))
     return noted
+
+
+@pytest.fixture
+def fakecom(root: Root) -> FakeCarrier:
+    """A carrier with every part, whose webhooks have routes as any carrier's have."""
+    fake = FakeCarrier()
+    root.get(Carriers).add(fake.spec())
+    root.api.include_router(carrier_routes(Carriers([fake.spec()])))
+    return fake
+
+
+@pytest.fixture
+async def account(root: Root, fakecom: FakeCarrier, client: AsyncClient, org: OrgFixture, agent: "Agent") -> Account:
+    return await make_account(root, client, fakecom, org, agent.id)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,9 @@ class Desk:
     connection_fails: bool = False
     log: list[str] = field(default_factory=list)
 
-    async def ring(self, organization_id: int, run_id: int, number: str, timeout_s: float) -> Handover:
+    async def ring(
+        self, organization_id: int, run_id: int, number: str, timeout_s: float, *, is_blind: bool = False
+    ) -> Handover:
         self.log.append(f"ring {number}")
         try:
             await asyncio.sleep(self.after_s)

@@ -90,6 +90,15 @@ class Keyring:
                     return key.sealing.decrypt(nonce, sealed[1 + _KEY_ID_BYTES + _NONCE_BYTES :], associated)
         raise SecretUnreadable("no key of this installation opens the value")
 
+    def derive(self, purpose: str) -> str:
+        """43 URL-safe characters that belong to ``purpose`` for ever and that nobody else can guess."""
+        return _derived(self._keys[0], purpose)
+
+    def is_derived(self, purpose: str, token: str) -> bool:
+        """Whether any key of this installation makes this of ``purpose``; in constant time."""
+        given = token.encode("utf-8", "surrogatepass")
+        return any(hmac.compare_digest(_derived(key, purpose).encode(), given) for key in self._keys)
+
     def sign_link(self, payload: str, expires_at: int) -> str:
         """A URL-safe token that carries ``payload`` readably and is valid until ``expires_at`` (unix seconds)."""
         body = f"{_b64(payload.encode())}.{expires_at}"
@@ -112,6 +121,10 @@ class Keyring:
 
 def _signature(key: _Key, body: str) -> bytes:
     return hmac.digest(key.signing, body.encode("utf-8", "surrogatepass"), "sha256")
+
+
+def _derived(key: _Key, purpose: str) -> str:
+    return _b64(hmac.digest(key.signing, b"derived:" + purpose.encode(), "sha256"))
 
 
 def _b64(data: bytes) -> str:

@@ -80,7 +80,7 @@ class HttpServer(uvicorn.Server):
         await super().shutdown(sockets=sockets)
 
 
-def configuration(app: FastAPI, *, trusted_proxies: str, max_socket_message_bytes: int) -> uvicorn.Config:
+def configuration(app: FastAPI, *, max_socket_message_bytes: int) -> uvicorn.Config:
     """uvloop is the caller's: the loop already runs when this is used."""
     return uvicorn.Config(
         app,
@@ -92,7 +92,6 @@ def configuration(app: FastAPI, *, trusted_proxies: str, max_socket_message_byte
         log_config=None,
         access_log=False,
         server_header=False,
-        proxy_headers=True,
-        forwarded_allow_ips=trusted_proxies,
+        proxy_headers=False,  # the application reads them (kit.http.proxies)
         timeout_graceful_shutdown=GRACE_S,
     )

@@ -176,9 +176,12 @@ class TransferRefused(Exception):
 class TransferDesk(Protocol):
     """Hands callers of this process over to other telephones; the telephony domain implements it."""
 
-    async def ring(self, organization_id: int, run_id: int, number: str, timeout_s: float) -> Handover:
+    async def ring(
+        self, organization_id: int, run_id: int, number: str, timeout_s: float, *, is_blind: bool = False
+    ) -> Handover:
         """Call ``number`` (E.164) while the caller waits. Returns when it has answered; TransferRefused. Cancelling it
-        stops the ringing."""
+        stops the ringing. ``is_blind``: where the carrier can, the caller is sent there without waiting for an answer,
+        and this returns at once."""
         ...
 
 
@@ -233,7 +236,11 @@ class TransferTool(_Quiet):
             if self.desk is None:
                 raise TransferRefused("unsupported")
             handover = await self.desk.ring(
-                self.organization_id, self.run_id, place.phone_number, float(self.config.timeout)
+                self.organization_id,
+                self.run_id,
+                place.phone_number,
+                float(self.config.timeout),
+                is_blind=self.config.mode == "blind",
             )
         except TransferRefused as refused:
             why = _REASONS.get(refused.reason, "cannot be reached")

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import update
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.crypto import digest, new_token
@@ -12,6 +13,20 @@ from offhook.runs.states import LIVE
 from offhook.runs.tables import MediaToken, Run
 
 TOKEN_TTL_S = 300
+
+
+async def issue_again(session: AsyncSession, run: Run, token: str, *, ttl_s: float = TOKEN_TTL_S) -> None:
+    """A token that is named in an answer which may be asked for more than once: spent once all the same."""
+    await session.execute(
+        insert(MediaToken)
+        .values(
+            token_sha256=digest(token),
+            run_id=run.id,
+            mode=run.mode,
+            expires_at=datetime.now(UTC) + timedelta(seconds=ttl_s),
+        )
+        .on_conflict_do_nothing()
+    )
 
 
 async def issue(session: AsyncSession, run: Run, *, ttl_s: float = TOKEN_TTL_S) -> str:

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from offhook.kit.crypto import Keyring
 from offhook.kit.data_folder import DataFolder
 from offhook.models.ports import ModelSource, Tts
 from offhook.root import Root
@@ -9,23 +10,36 @@ from offhook.runs import LiveRuns
 from offhook.runs.call_tools import TransferDesk
 from offhook.telephony.carrier_http import CarrierHttp
 from offhook.telephony.carriers import all_carriers
+from offhook.telephony import callback_endpoints, refusal_endpoints
+from offhook.telephony.accounts import SANDBOX, Accounts
+from offhook.telephony.address import PublicAddress
+from offhook.telephony.callbacks import Callbacks
+from offhook.telephony.carrier_line import CarrierLine
 from offhook.telephony.endpoints import public, telephony
 from offhook.telephony.events import CallEnded
 from offhook.telephony.gate import MediaGate, SandboxBook, SandboxExchange
+from offhook.telephony.inbound import Answers, InboundCalls
 from offhook.telephony.outbound import CallOrder, Outbound, PlacedCall
 from offhook.telephony.ports import Carriers, CarrierSpec
+from offhook.telephony.proofs import Proofs
 from offhook.telephony.providers.sandbox.network import SandboxNetwork
 from offhook.telephony.providers.sandbox.transfers import SandboxTransfers
 from offhook.telephony.providers.sandbox.voice import TtsVoice
 from offhook.telephony.providers.sandbox.wire import SandboxWire
-from offhook.telephony.service import SANDBOX, CallReports
+from offhook.telephony.service import CallReports
+from offhook.telephony.signals import Signals
 from offhook.telephony.transfer import Transfers
+from offhook.telephony.transfer_results import TransferResults
+from offhook.telephony.unheard import UnheardCalls
+from offhook.telephony.warm_transfer import WarmTransfers
 
 __all__ = ["CallEnded", "CallOrder", "CallReports", "Carriers", "MediaGate", "Outbound", "PlacedCall", "register"]
 
 # Unlike the agent's, so that the two can be told apart by ear, and the one that our own ears understand best: over a
 # telephone band 19 of 20 phrases of the demo agents in a grammar of 32, where the plain voice gets 14.
 CALLER_VOICE: Final = "en-us+klatt3"
+FORGET_EVERY_S: Final = 3600.0
+UNHEARD_EVERY_S: Final = 10.0
 
 
 def register(root: Root) -> None:
@@ -33,7 +47,11 @@ def register(root: Root) -> None:
     reports = CallReports(root.db, root.events)
     http = CarrierHttp(root.settings.carrier_urls)
     carriers = all_carriers(http)
-    gate = MediaGate(root.db, carriers, root.get(LiveRuns), reports)
+    keyring = root.get(Keyring)
+    accounts, address = Accounts(keyring, root.settings), PublicAddress(root.settings, keyring)
+    signals = Signals(root.db)
+    line = CarrierLine(root.db, carriers, accounts, signals)
+    gate = MediaGate(root.db, carriers, root.get(LiveRuns), reports, line)
 
     def caller_tts() -> Tts:
         source: ModelSource = root.services[ModelSource]
@@ -49,12 +67,36 @@ def register(root: Root) -> None:
     transfers = SandboxTransfers()
     carriers.add(CarrierSpec(SANDBOX, dialer=network, finder=network, wire=SandboxWire, transferrer=transfers))
     root.on_work.append(exchange.go_remote)
-    root.provide(TransferDesk, Transfers(root.db, carriers))  # type: ignore[type-abstract]  # found by its port
+    warm = WarmTransfers(root.db, address, signals)
+    desk = Transfers(root.db, carriers, accounts, warm)
+    root.provide(TransferDesk, desk)  # type: ignore[type-abstract]  # found by its port
     root.provide(CallReports, reports)
     root.provide(Carriers, carriers)
     root.provide(MediaGate, gate)
-    root.provide(Outbound, Outbound(root.db, carriers, reports))
+    root.provide(Accounts, accounts)
+    root.provide(PublicAddress, address)
+    root.provide(Outbound, Outbound(root.db, carriers, reports, accounts, address))
     root.api.include_router(telephony)
     root.api.include_router(public)
-    root.on_stop.append(http.aclose)
-    root.on_stop.append(network.close)
+    _register_callbacks(root, carriers, line)
+    root.on_stop += [http.aclose, signals.close, network.close]
+    root.on_stop += [spec.close for name in carriers.names if (spec := carriers.find(name)) and spec.close]
+
+
+def _register_callbacks(root: Root, carriers: Carriers, line: CarrierLine) -> None:
+    """Where carriers call us."""
+    accounts, address, reports = root.get(Accounts), root.get(PublicAddress), root.get(CallReports)
+    proofs = Proofs(root.db, root.clock)
+    callbacks = Callbacks(root.db, root.events, carriers, accounts, address, proofs)
+    inbound = InboundCalls(root.db, carriers, accounts, address, proofs, callbacks, reports)
+    root.provide(Callbacks, callbacks)
+    root.provide(InboundCalls, inbound)
+    root.provide(Answers, Answers(root.db, carriers, address, proofs, callbacks))
+    root.provide(TransferResults, TransferResults(root.db, carriers, accounts, proofs))
+    unheard = UnheardCalls(root.db, carriers, reports, line, root.clock)
+    root.provide(UnheardCalls, unheard)
+    root.jobs.add("telephony.forget_webhooks", proofs.forget, every_s=FORGET_EVERY_S)
+    root.jobs.add("telephony.end_unheard_calls", unheard.handle, every_s=UNHEARD_EVERY_S)
+    root.api.include_router(refusal_endpoints.router)
+    root.api.include_router(callback_endpoints.router)
+    root.api.include_router(callback_endpoints.carrier_routes(carriers))

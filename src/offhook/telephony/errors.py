@@ -1,6 +1,6 @@
 """What can be wrong with a request that places a call."""
 
-from offhook.errors import Conflict, DomainError, NotFound, Unprocessable
+from offhook.errors import Conflict, DomainError, NotFound, Unauthorized, Unprocessable
 
 
 class ConfigurationNotFound(NotFound):
@@ -50,3 +50,33 @@ class CarrierRefused(DomainError):
 
     code = "carrier_failed"
     status = 502
+
+
+class NoNumberToCallFrom(Unprocessable):
+    """This carrier account has no active number to call from: add one."""
+
+    code = "no_number_to_call_from"
+
+
+class AccountUnreadable(Conflict):
+    """The secrets of this account cannot be opened with this installation's key: enter them again."""
+
+    code = "credential_unreadable"
+
+
+class WebhookRefused(Unauthorized):
+    """The request is not signed, or not by this account's carrier, or too old, or was seen before with another body."""
+
+    code = "webhook_refused"
+
+
+class WebhookNotReadable(Unprocessable):
+    """This is not what the carrier sends here."""
+
+    code = "webhook_unreadable"
+
+
+class TransferNotFound(NotFound):
+    """Transfer not found."""
+
+    code = "transfer_not_found"

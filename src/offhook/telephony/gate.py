@@ -1,7 +1,7 @@
 """The door of the media path: a single-use token opens it for one run, and nothing happens before that."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,17 +10,20 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.batching import Batcher
 from offhook.kit.db import Database
-from offhook.runs import media_tokens
+from offhook.runs import carrier_calls, media_tokens
 from offhook.runs import service as runs
+from offhook.runs.errors import RunNotConnectable
 from offhook.runs.live import LiveCall, LiveRuns
 from offhook.telephony import repository
+from offhook.telephony.accounts import SANDBOX
+from offhook.telephony.carrier_line import CarrierLine
 from offhook.telephony.errors import CarrierUnknown
 from offhook.telephony.media import START_WITHIN_S, Listener, MediaLeg, Open, carry
-from offhook.telephony.ports import Carriers, CarrierSpec, DialRequest, StatusUpdate
+from offhook.telephony.ports import Carriers, CarrierSpec, DialRequest, MachineAnswered, StatusUpdate
 from offhook.telephony.providers.sandbox import trunk
 from offhook.telephony.providers.sandbox.brief import Brief, brief_of
 from offhook.telephony.providers.sandbox.network import CallRecord
-from offhook.telephony.service import SANDBOX, CallReports
+from offhook.telephony.service import CallReports
 from offhook.voice.ports import CallResult
 from offhook.workflows import service as workflows
 
@@ -35,16 +38,20 @@ class Admission:
     organization_id: int
     run_id: int
     spec: CarrierSpec
+    is_machine: bool = False
 
 
 class MediaGate:
     """``claim`` first, then ``carry``: between the two a websocket is accepted."""
 
-    def __init__(self, db: Database, carriers: Carriers, live: LiveRuns, reports: CallReports) -> None:
+    def __init__(
+        self, db: Database, carriers: Carriers, live: LiveRuns, reports: CallReports, line: CarrierLine
+    ) -> None:
         self._db = db
         self._carriers = carriers
         self._live = live
         self._reports = reports
+        self._line = line
 
     async def claim(self, run_id: int, token: str, provider: str) -> Admission:
         """Spend the token. CarrierUnknown (404) or MediaTokenRefused (401), and then nothing was changed."""
@@ -53,29 +60,43 @@ class MediaGate:
             raise CarrierUnknown
         async with self._db.transaction() as session:
             run = await media_tokens.claim(session, token, run_id=run_id, mode=provider)
-        return Admission(run.organization_id, run.id, spec)
+        is_machine = run.gathered_context.get(carrier_calls.ANSWERED_BY) == carrier_calls.MACHINE
+        return Admission(run.organization_id, run.id, spec, is_machine)
 
     async def carry(
         self, admission: Admission, open_media: Open, listener: Listener | None = None
     ) -> CallResult | None:
         """Carry the admitted call to its end; a run whose media never came to be is over and has failed.
 
-        Not so where the media comes before the answer: that it never began is then the carrier's to explain.
+        Not so where the media comes before the answer: that it never began is then the carrier's to explain. A second
+        socket of a run that another one carries is closed, and changes nothing.
         """
         spec = admission.spec
         assert spec.wire is not None
         is_told_otherwise = spec.has_early_media
+        heard = ExitStack()
 
         async def connect(leg: MediaLeg) -> LiveCall:
             nonlocal is_told_otherwise
+            try:
+                call = await self._live.connect(admission.run_id, leg)
+            except RunNotConnectable:
+                is_told_otherwise = True
+                raise
             is_told_otherwise = False
-            return await self._live.connect(admission.run_id, leg)
+            heard.enter_context(self._line.listen(spec, admission.run_id, leg))
+            if admission.is_machine:
+                leg.react(MachineAnswered())
+            return call
 
         result = None
         try:
             within_s = RINGS_WITHIN_S if spec.has_early_media else START_WITHIN_S
-            result = await carry(open_media, spec.wire(), connect, listener=listener, start_within_s=within_s)
+            with heard:
+                result = await carry(open_media, spec.wire(), connect, listener=listener, start_within_s=within_s)
         finally:
+            if result is not None or not is_told_otherwise:
+                await self._line.end(spec, admission.organization_id, admission.run_id, result)
             if result is None and not is_told_otherwise:
                 update = StatusUpdate("failed", end_reason="media_lost")
                 await self._reports.report(admission.organization_id, admission.run_id, update)

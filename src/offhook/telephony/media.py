@@ -7,6 +7,7 @@ from typing import Final, Protocol, runtime_checkable
 from offhook.errors import DomainError
 from offhook.kit.sockets import NORMAL, PushSocket, Receiver
 from offhook.telephony.ports import (
+    ClosesAtEnd,
     Digit,
     MachineAnswered,
     MarkReached,
@@ -49,6 +50,8 @@ class MediaLeg(SocketLeg):
 
     def __init__(self, wire: MediaWire, listener: Listener | None = None) -> None:
         super().__init__(wire.codec)
+        if isinstance(wire, ClosesAtEnd):
+            self.goodbyes = wire.goodbyes
         self._wire = wire
         self._listener = listener
         self._captions = wire if isinstance(wire, Captions) else None
@@ -103,9 +106,10 @@ class MediaLeg(SocketLeg):
         if isinstance(heard, bytes):
             self._hear(heard)
         elif heard is not None:
-            self._react(heard)
+            self.react(heard)
 
-    def _react(self, event: WireEvent) -> None:
+    def react(self, event: WireEvent) -> None:
+        """What the wire says, or the carrier by another way."""
         if isinstance(event, Started):
             if not self.started.done():
                 self.started.set_result(event)

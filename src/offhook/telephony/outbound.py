@@ -14,17 +14,28 @@ from offhook.root import settings_of
 from offhook.runs import Run, bulk, leases, media_tokens
 from offhook.runs import service as runs
 from offhook.runs.states import FINAL, INITIATED
+from offhook.telephony.accounts import SANDBOX, Accounts
+from offhook.telephony.address import PublicAddress, PublicAddressMissing
 from offhook.telephony.errors import (
     CarrierCannotDial,
     CarrierRefused,
+    NoNumberToCallFrom,
     NumberMissing,
     NumberOnDoNotCallList,
-    PhoneNumberNotFound,
     RunNotDialable,
 )
-from offhook.telephony.ports import CarrierAccount, CarrierFailed, Carriers, Dialer, DialRequest, StatusUpdate
+from offhook.telephony.ports import (
+    CallLinks,
+    CarrierAccount,
+    CarrierFailed,
+    Carriers,
+    CarrierSpec,
+    Dialer,
+    DialRequest,
+    StatusUpdate,
+)
 from offhook.telephony.providers.sandbox.config import SandboxConfig
-from offhook.telephony.service import SANDBOX, CallReports, account_for
+from offhook.telephony.service import CallReports
 from offhook.workflows import service as workflows
 from offhook.workflows.service import VersionToRun
 
@@ -110,10 +121,14 @@ class PreparedCall:
 class Outbound:
     """``place``, and ``prepare`` with ``ask`` for many at once, are the only ways in which this process dials."""
 
-    def __init__(self, db: Database, carriers: Carriers, reports: CallReports) -> None:
+    def __init__(
+        self, db: Database, carriers: Carriers, reports: CallReports, accounts: Accounts, address: PublicAddress
+    ) -> None:
         self.db = db
         self._carriers = carriers
         self._reports = reports
+        self._accounts = accounts
+        self._address = address
 
     async def place(self, order: CallOrder) -> PlacedCall:
         """Dial. Raises what makes a run impossible (404, 409, 422, 429), or CarrierRefused (502) when the carrier
@@ -140,21 +155,32 @@ class Outbound:
     ) -> Route:
         """Raises what makes every call of it impossible (404, 409, 422)."""
         version = await workflows.published(session, organization_id, workflow_id)
-        account = await account_for(session, organization_id, configuration_id=configuration_id)
+        account = await self._accounts.account_for(session, organization_id, configuration_id=configuration_id)
+        spec, dialer = self._dialer(account)
+        return Route(
+            version, account, _from_number(account), _numbers(account), _calls_per_second(account, spec), dialer
+        )
+
+    def _dialer(self, account: CarrierAccount) -> tuple[CarrierSpec, Dialer]:
+        """CarrierCannotDial (422); PublicAddressMissing (409) where the carrier would have to reach us and cannot."""
         spec = self._carriers.find(account.provider)
         if spec is None or spec.dialer is None:
             raise CarrierCannotDial(f"{account.provider} cannot place calls.")
-        return Route(
-            version, account, _from_number(account), _numbers(account), _calls_per_second(account), spec.dialer
-        )
+        if account.provider != SANDBOX and self._address.base is None:
+            raise PublicAddressMissing
+        return spec, spec.dialer
+
+    def _links(self, account: CarrierAccount, run_id: int, media_token: str) -> CallLinks | None:
+        """What a carrier outside of this process is told of the call."""
+        return None if account.provider == SANDBOX else self._address.links(account.provider, run_id, media_token)
 
     async def capacity(
         self, session: AsyncSession, organization_id: int, configuration_id: int | None
     ) -> tuple[int | None, float | None]:
         """``(numbers, calls per second)`` of the account that would place calls, None where it does not limit.
         ConfigurationNotFound (404)."""
-        account = await account_for(session, organization_id, configuration_id=configuration_id)
-        return _numbers(account), _calls_per_second(account)
+        account = await self._accounts.account_for(session, organization_id, configuration_id=configuration_id)
+        return _numbers(account), _calls_per_second(account, self._carriers.find(account.provider))
 
     async def prepare(
         self, session: AsyncSession, route: Route, campaign_id: int, calls: Sequence[BatchCall]
@@ -179,7 +205,14 @@ class Outbound:
                 route.version.organization_id,
                 run.id,
                 route.account,
-                DialRequest(run.id, call.to_number, route.from_number, run.media_token),
+                DialRequest(
+                    run.id,
+                    call.to_number,
+                    route.from_number,
+                    run.media_token,
+                    links=self._links(route.account, run.id, run.media_token),
+                    has_machine_detection=_has_machine_detection(route.account),
+                ),
                 route.dialer,
             )
             for run, call in zip(made, calls, strict=True)
@@ -202,8 +235,7 @@ class Outbound:
         self, session: AsyncSession, organization_id: int, run_id: int
     ) -> tuple[Run, CarrierAccount]:
         run = await runs.get(session, organization_id, run_id)
-        configured = run.initial_context.get("telephony_configuration_id")
-        return run, await account_for(session, organization_id, configuration_id=configured or None, provider=run.mode)
+        return run, await self._accounts.of_run(session, run)
 
     async def hang_up(self, organization_id: int, run_id: int) -> None:
         """End a call that was placed here, in whatever state; one that is over stays as it is. RunNotFound (404)."""
@@ -219,23 +251,14 @@ class Outbound:
                 raise CarrierRefused(f"The carrier did not end the call: {failure.message}") from None
 
     async def _reserve(self, session: AsyncSession, order: CallOrder) -> _Reserved:
-        if order.from_phone_number_id is not None:
-            raise PhoneNumberNotFound
         waiting = await self._waiting_run(session, order) if order.run_id is not None else None
         to_number = order.to_number or (waiting.phone_number if waiting else None)
         if to_number is None:
             raise NumberMissing
         if await do_not_call.is_listed(session, order.organization_id, [to_number]):
             raise NumberOnDoNotCallList
-        account = await account_for(
-            session,
-            order.organization_id,
-            configuration_id=order.configuration_id,
-            provider=waiting.mode if waiting else None,
-        )
-        spec = self._carriers.find(account.provider)
-        if spec is None or spec.dialer is None:
-            raise CarrierCannotDial(f"{account.provider} cannot place calls.")
+        account = await self._account(session, order, waiting.mode if waiting else None)
+        _, dialer = self._dialer(account)
         from_number = _from_number(account)
         context = _context(order, account, to_number, from_number)
         if waiting is None:
@@ -247,8 +270,27 @@ class Outbound:
             until = datetime.now(UTC) + timedelta(seconds=settings_of(session).run_lease_s)
             await leases.keep_ringing(session, [run.id], until=until)
         token = await media_tokens.issue(session, run)
-        request = DialRequest(run.id, to_number, from_number, token)
-        return _Reserved(account, spec.dialer, request, run.name)
+        request = DialRequest(
+            run.id,
+            to_number,
+            from_number,
+            token,
+            links=self._links(account, run.id, token),
+            has_machine_detection=_has_machine_detection(account),
+        )
+        return _Reserved(account, dialer, request, run.name)
+
+    async def _account(self, session: AsyncSession, order: CallOrder, provider: str | None) -> CarrierAccount:
+        """A chosen number names its account too."""
+        number_id, configuration_id = order.from_phone_number_id, order.configuration_id
+        if number_id is not None and configuration_id is None:
+            configuration_id = await self._accounts.configuration_of_number(session, order.organization_id, number_id)
+        account = await self._accounts.account_for(
+            session, order.organization_id, configuration_id=configuration_id, provider=provider
+        )
+        if number_id is None:
+            return account
+        return await self._accounts.from_number(session, account, number_id)
 
     async def _waiting_run(self, session: AsyncSession, order: CallOrder) -> Run:
         assert order.run_id is not None
@@ -315,28 +357,35 @@ def _rings_here(account: CarrierAccount) -> bool:
 
 
 def _from_number(account: CarrierAccount) -> str:
+    if account.caller_number is not None:
+        return account.caller_number
     configured = account.config.get("from_number")
     if isinstance(configured, str) and configured:
         return configured
     if account.provider != SANDBOX:
-        raise PhoneNumberNotFound("This carrier account has no number to call from.")
+        raise NoNumberToCallFrom
     return SandboxConfig().from_number
 
 
+def _has_machine_detection(account: CarrierAccount) -> bool:
+    return account.config.get("amd_enabled") is True
+
+
 def _numbers(account: CarrierAccount) -> int | None:
-    """A number carries one call at a time, and the sandbox has as many as are wanted."""
+    """A number carries one call at a time unless the account says more; the sandbox has as many as are wanted."""
     if account.provider == SANDBOX:
         return None
     configured = account.config.get("max_concurrent_calls")
     if isinstance(configured, int) and not isinstance(configured, bool) and configured > 0:
         return configured
-    numbers = account.config.get("from_numbers")
-    return len(numbers) if isinstance(numbers, list) and numbers else 1
+    return max(1, account.numbers)
 
 
-def _calls_per_second(account: CarrierAccount) -> float | None:
-    """What the account's configuration says; carriers allow new accounts one call a second."""
+def _calls_per_second(account: CarrierAccount, spec: CarrierSpec | None) -> float | None:
+    """What the account's configuration says, else what its carrier gives new accounts."""
     configured = account.config.get("calls_per_second")
     if isinstance(configured, int | float) and not isinstance(configured, bool) and configured > 0:
         return float(configured)
-    return None if account.provider == SANDBOX else 1.0
+    if account.provider == SANDBOX:
+        return None
+    return (spec.calls_per_second if spec is not None else None) or 1.0

@@ -1,4 +1,4 @@
-"""The queries on carrier accounts; every read takes the organisation."""
+"""The sandbox network's own book of calls, as the database keeps it."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -9,42 +9,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.telephony.providers.sandbox.network import CallRecord
-from offhook.telephony.tables import SandboxCall, TelephonyConfiguration
-
-
-async def configuration(
-    session: AsyncSession, organization_id: int, configuration_id: int
-) -> TelephonyConfiguration | None:
-    found = await session.execute(
-        select(TelephonyConfiguration).where(
-            TelephonyConfiguration.id == configuration_id, TelephonyConfiguration.organization_id == organization_id
-        )
-    )
-    return found.scalar_one_or_none()
-
-
-async def default_for_dialling(session: AsyncSession, organization_id: int) -> TelephonyConfiguration | None:
-    """The account that is marked as default; the oldest when several are."""
-    found = await session.execute(
-        select(TelephonyConfiguration)
-        .where(
-            TelephonyConfiguration.organization_id == organization_id,
-            TelephonyConfiguration.is_default_outbound.is_(True),
-        )
-        .order_by(TelephonyConfiguration.id)
-        .limit(1)
-    )
-    return found.scalar_one_or_none()
-
-
-async def oldest_of(session: AsyncSession, organization_id: int, provider: str) -> TelephonyConfiguration | None:
-    found = await session.execute(
-        select(TelephonyConfiguration)
-        .where(TelephonyConfiguration.organization_id == organization_id, TelephonyConfiguration.provider == provider)
-        .order_by(TelephonyConfiguration.id)
-        .limit(1)
-    )
-    return found.scalar_one_or_none()
+from offhook.telephony.tables import SandboxCall
 
 
 async def write_sandbox_calls(session: AsyncSession, records: Sequence[CallRecord]) -> None:

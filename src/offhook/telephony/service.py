@@ -1,4 +1,4 @@
-"""Whose carrier account places a call, and what carriers report of calls."""
+"""What carriers report of calls."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,42 +16,18 @@ from offhook.runs.errors import RunNotFound
 from offhook.runs.moving import RunNews
 from offhook.runs.states import BUSY, CANCELED, FAILED, FINAL, NO_ANSWER
 from offhook.telephony import repository
-from offhook.telephony.errors import ConfigurationNotFound
 from offhook.telephony.events import CallEnded
-from offhook.telephony.ports import CarrierAccount, StatusUpdate
-from offhook.telephony.tables import TelephonyConfiguration
+from offhook.telephony.ports import StatusUpdate
 
-SANDBOX: Final = "sandbox"
 # Final states that say by themselves why a call ended; of a completed one the conversation knows more.
 _NOT_CONNECTED: Final = frozenset({BUSY, NO_ANSWER, CANCELED, FAILED})
 
 log = structlog.get_logger(__name__)
 
 
-async def account_for(
-    session: AsyncSession, organization_id: int, *, configuration_id: int | None = None, provider: str | None = None
-) -> CarrierAccount:
-    """The account that places a call: the one that is named, else the default, else the built-in sandbox.
-
-    ``provider`` narrows it to one carrier (a run that was made for it). ConfigurationNotFound (404).
-    """
-    if configuration_id is not None:
-        row = await repository.configuration(session, organization_id, configuration_id)
-        if row is None or (provider is not None and row.provider != provider):
-            raise ConfigurationNotFound
-        return _account(row)
-    row = await repository.default_for_dialling(session, organization_id)
-    if row is None or (provider is not None and row.provider != provider):
-        row = await repository.oldest_of(session, organization_id, provider or SANDBOX)
-    if row is not None:
-        return _account(row)
-    if provider in {None, SANDBOX}:
-        return CarrierAccount(organization_id, SANDBOX)
-    raise ConfigurationNotFound(f"Your organisation has no account at {provider}.")
-
-
-def _account(row: TelephonyConfiguration) -> CarrierAccount:
-    return CarrierAccount(row.organization_id, row.provider, row.id, dict(row.config))
+def not_connected_reason(status: str) -> str | None:
+    """Why a run ended, of final states that say it by themselves."""
+    return status if status in _NOT_CONNECTED else None
 
 
 async def sandbox_calls(session: AsyncSession, organization_id: int, run_ids: Sequence[int]) -> dict[int, int]:

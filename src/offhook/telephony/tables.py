@@ -1,27 +1,188 @@
-"""Carrier accounts of organisations; the sandbox carrier is there without a row and may have one to set its mix."""
+"""Carrier accounts and their numbers, refused calls, transfers under way, and what carriers said once already."""
 
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, ForeignKey, String, UniqueConstraint, func, text
+from sqlalchemy import (
+    BigInteger,
+    ForeignKey,
+    Index,
+    LargeBinary,
+    String,
+    UniqueConstraint,
+    func,
+    text,
+)
 from sqlalchemy.orm import Mapped, mapped_column
 
 from offhook.kit.db import Base
 
 
 class TelephonyConfiguration(Base):
-    """``config`` holds what is not secret (for sandbox: ``{"mix": {"talks": 0.7, …}}``)."""
+    """``config`` holds what is not secret (for sandbox: ``{"mix": {"talks": 0.7, …}}``), ``secrets`` the rest, sealed.
+
+    ``account_reference``: what the carrier's webhooks call this account. ``is_managed``: the platform's own account,
+    whose credentials are the installation's settings.
+    """
 
     __tablename__ = "telephony_configurations"
-    __table_args__ = (UniqueConstraint("organization_id", "name"),)
+    __table_args__ = (
+        UniqueConstraint("organization_id", "name"),
+        Index("ix_telephony_configurations_account", "provider", "account_reference"),
+        Index(
+            "uq_telephony_configurations_managed",
+            "organization_id",
+            unique=True,
+            postgresql_where=text("is_managed"),
+        ),
+    )
 
     id: Mapped[int] = mapped_column(primary_key=True)
     organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"))
     name: Mapped[str] = mapped_column(String(64))
     provider: Mapped[str] = mapped_column(String(32))
     config: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'::jsonb"))
+    secrets: Mapped[bytes | None] = mapped_column(LargeBinary)
+    account_reference: Mapped[str | None] = mapped_column(String(200))
     is_default_outbound: Mapped[bool] = mapped_column(server_default=text("false"))
+    is_managed: Mapped[bool] = mapped_column(server_default=text("false"))
+    inactive_since: Mapped[datetime | None]
+    inactive_reason: Mapped[str | None] = mapped_column(String(500))
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    updated_at: Mapped[datetime] = mapped_column(server_default=func.now(), onupdate=func.now())
+
+
+class PhoneNumber(Base):
+    """A number of a carrier account. ``address_normalized``: E.164, a SIP URI, or an extension (``address_type``).
+
+    ``is_managed``: bought with the platform's own account. ``existing_number`` forwards to it.
+    """
+
+    __tablename__ = "phone_numbers"
+    __table_args__ = (
+        UniqueConstraint("telephony_configuration_id", "address_normalized"),
+        Index("ix_phone_numbers_address", "address_normalized"),
+        Index("ix_phone_numbers_organization", "organization_id", "id"),
+        Index(
+            "uq_phone_numbers_default_caller",
+            "telephony_configuration_id",
+            unique=True,
+            postgresql_where=text("is_default_caller_id"),
+        ),
+        Index("uq_phone_numbers_primary", "organization_id", unique=True, postgresql_where=text("is_primary")),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"))
+    telephony_configuration_id: Mapped[int] = mapped_column(
+        ForeignKey("telephony_configurations.id", ondelete="CASCADE")
+    )
+    address: Mapped[str] = mapped_column(String(255))
+    address_normalized: Mapped[str] = mapped_column(String(255))
+    address_type: Mapped[str] = mapped_column(String(16))
+    country_code: Mapped[str | None] = mapped_column(String(2))
+    label: Mapped[str | None] = mapped_column(String(64))
+    inbound_workflow_id: Mapped[int | None] = mapped_column(ForeignKey("workflows.id", ondelete="SET NULL"), index=True)
+    is_active: Mapped[bool] = mapped_column(server_default=text("true"))
+    is_default_caller_id: Mapped[bool] = mapped_column(server_default=text("false"))
+    extra_metadata: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'::jsonb"))
+    is_managed: Mapped[bool] = mapped_column(server_default=text("false"))
+    is_primary: Mapped[bool] = mapped_column(server_default=text("false"))
+    existing_number: Mapped[str | None] = mapped_column(String(32))
+    carrier_id: Mapped[str | None] = mapped_column(String(128))
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    updated_at: Mapped[datetime] = mapped_column(server_default=func.now(), onupdate=func.now())
+
+
+class RefusedCall(Base):
+    """A call to one of our numbers that no agent took. ``reason`` is a stable word, ``message`` what the caller heard."""
+
+    __tablename__ = "refused_calls"
+    __table_args__ = (
+        UniqueConstraint("organization_id", "provider", "call_id"),
+        Index("ix_refused_calls_list", "organization_id", "id"),
+    )
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"))
+    telephony_configuration_id: Mapped[int | None] = mapped_column(
+        ForeignKey("telephony_configurations.id", ondelete="SET NULL")
+    )
+    provider: Mapped[str] = mapped_column(String(32))
+    call_id: Mapped[str] = mapped_column(String(128))
+    caller_number: Mapped[str | None] = mapped_column(String(255))
+    called_number: Mapped[str | None] = mapped_column(String(255))
+    workflow_id: Mapped[int | None]
+    reason: Mapped[str] = mapped_column(String(64))
+    message: Mapped[str] = mapped_column(String(500))
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
+class SeenWebhook(Base):
+    """A signed request that came: the same nonce again is a duplicate with the same body and a forgery with another."""
+
+    __tablename__ = "seen_webhooks"
+
+    nonce_sha256: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
+    body_sha256: Mapped[bytes] = mapped_column(LargeBinary)
+    received_at: Mapped[datetime] = mapped_column(server_default=func.now(), index=True)
+
+
+class PendingTransfer(Base):
+    """A warm transfer. ``state``: ringing, seating, answered, joined, failed, released or ended."""
+
+    __tablename__ = "pending_transfers"
+
+    transfer_id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"))
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), index=True)
+    telephony_configuration_id: Mapped[int | None]
+    provider: Mapped[str] = mapped_column(String(32))
+    call_id: Mapped[str] = mapped_column(String(128))
+    to_number: Mapped[str] = mapped_column(String(32))
+    destination_id: Mapped[str | None] = mapped_column(String(128))
+    conference_id: Mapped[str | None] = mapped_column(String(128))
+    state: Mapped[str] = mapped_column(String(16), server_default="ringing")
+    reason: Mapped[str | None] = mapped_column(String(64))
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now(), index=True)
+    updated_at: Mapped[datetime] = mapped_column(server_default=func.now(), onupdate=func.now())
+
+
+class NumberPurchase(Base):
+    """A number that the platform buys for an organisation. ``state``: buying, bought, done, failed or released.
+
+    Written before the carrier is asked: what it charged for is found by its number and finished or given back.
+    """
+
+    __tablename__ = "number_purchases"
+    __table_args__ = (
+        Index("ix_number_purchases_open", "updated_at", postgresql_where=text("state IN ('buying', 'bought')")),
+    )
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"))
+    provider: Mapped[str] = mapped_column(String(32))
+    phone_number: Mapped[str] = mapped_column(String(32))
+    country: Mapped[str] = mapped_column(String(2))
+    request: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'::jsonb"))
+    state: Mapped[str] = mapped_column(String(16), server_default="buying")
+    carrier_id: Mapped[str | None] = mapped_column(String(128))
+    phone_number_id: Mapped[int | None]
+    attempts: Mapped[int] = mapped_column(server_default=text("0"))
+    error: Mapped[str | None] = mapped_column(String(500))
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    updated_at: Mapped[datetime] = mapped_column(server_default=func.now(), onupdate=func.now())
+
+
+class SandboxNumber(Base):
+    """A number that the simulated network has sold: its own book, as every carrier keeps one."""
+
+    __tablename__ = "sandbox_numbers"
+
+    phone_number: Mapped[str] = mapped_column(String(32), primary_key=True)
+    organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"), index=True)
+    carrier_id: Mapped[str] = mapped_column(String(40))
+    bought_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
 
 class SandboxCall(Base):

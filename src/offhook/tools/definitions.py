@@ -180,8 +180,9 @@ class Destination(_Config):
 
 class TransferCallConfig(_Config):
     """``destinations`` by name, or one ``destination`` (the reference's field). Both are fixed: nothing that a caller says or
-    a variable holds becomes a dialled number."""
+    a variable holds becomes a dialled number. ``mode``: warm (the agent stays until somebody answers) or blind."""
 
+    mode: Literal["warm", "blind"] = "warm"
     destination_source: Literal["static"] = "static"
     destination: Annotated[str, StringConstraints(strip_whitespace=True, max_length=32)] = ""
     destinations: Annotated[list[Destination], Field(max_length=20)] = Field(default_factory=list)

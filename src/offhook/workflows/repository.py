@@ -243,6 +243,13 @@ async def claim_paths(
     )
 
 
+async def organization_of(session: AsyncSession, workflow_id: int) -> int | None:
+    """Without an organisation on purpose: an address that a carrier was given is all that it knows."""
+    return await session.scalar(
+        select(Workflow.organization_id).where(Workflow.id == workflow_id, Workflow.status != DELETED)
+    )
+
+
 async def active_trigger(session: AsyncSession, path: str) -> tuple[int, int] | None:
     """``(organization_id, workflow_id)`` of the active workflow whose published version answers at this path.
 

@@ -351,6 +351,15 @@ async def by_trigger(session: AsyncSession, path: str) -> tuple[int, int]:
     return found
 
 
+async def organization_of(session: AsyncSession, workflow_id: int) -> int:
+    """Whose workflow this is: for carriers' webhooks, whose address names it and whose signature is checked next.
+    WorkflowNotFound (404)."""
+    found = await repository.organization_of(session, workflow_id) if workflow_id <= MAX_ID else None
+    if found is None:
+        raise WorkflowNotFound
+    return found
+
+
 async def _get_active(session: AsyncSession, organization_id: int, workflow_id: int) -> Workflow:
     # locked, so that nobody deletes it before the run that is about to begin is there
     workflow = await get(session, organization_id, workflow_id, lock="run")

@@ -13,6 +13,7 @@ from offhook.kit.http.edge import HttpEdge
 from offhook.kit.http.health import Check
 from offhook.kit.http.json_bodies import JsonBodies
 from offhook.kit.http.paths import PathIndex
+from offhook.kit.http.proxies import TrustedProxies
 from offhook.kit.http.slashes import EitherSlash
 from offhook.kit.http.ui import WebUi
 from offhook.settings import Settings
@@ -48,6 +49,7 @@ def install_http(
     app.add_middleware(JsonBodies)
     app.add_middleware(RequestBodyLimitMiddleware, max_body_size=MAX_BODY_BYTES)
     app.add_middleware(HttpEdge)
+    app.add_middleware(TrustedProxies, trusted=root.settings.trusted_proxies)
     errors.install(app)
     health.install(app, root.db, root.settings, checks or {})
     openapi.install(app)

@@ -23,6 +23,7 @@ from offhook.telephony.ports.calls import (
     Webhook,
 )
 from offhook.telephony.ports.media import (
+    ClosesAtEnd,
     Digit,
     MachineAnswered,
     MarkReached,
@@ -66,6 +67,7 @@ __all__ = [
     "CarrierFailed",
     "CarrierSpec",
     "Carriers",
+    "ClosesAtEnd",
     "ConfigField",
     "ConfigSpec",
     "DialRequest",
@@ -114,6 +116,7 @@ class CarrierSpec:
     ``has_early_media``: its media socket opens while the phone still rings, and closes without a start when nobody
     answers. Such a stream's silence says nothing about the call: the carrier's callbacks do.
     ``outlives_media``: closing the media socket does not end its calls; a call that is over is hung up by request.
+    ``signature_headers`` are named in the description of the API.
     """
 
     name: str
@@ -140,6 +143,7 @@ class CarrierSpec:
     close: Callable[[], Awaitable[None]] | None = None
     has_early_media: bool = False
     outlives_media: bool = False
+    signature_headers: Sequence[str] = ()
 
 
 class Carriers:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from offhook.kit.audio import Codec
 
@@ -43,6 +43,14 @@ WireEvent = Started | Digit | MarkReached | MachineAnswered | Stopped
 
 class WireError(Exception):
     """A message that this wire does not have; the text goes to the peer as the reason of the close."""
+
+
+@runtime_checkable
+class ClosesAtEnd(Protocol):
+    """A wire on which the end of the call is the end of the socket: ``goodbyes`` are the close codes that say so."""
+
+    @property
+    def goodbyes(self) -> frozenset[int]: ...
 
 
 class MediaWire(Protocol):

@@ -1,0 +1,34 @@
+"""What trusted proxies say of the request that they pass on: the client's address, the scheme and the host."""
+
+from typing import Any, cast
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
+
+_FORWARDED_HOST = b"x-forwarded-host"
+
+
+class TrustedProxies:
+    """``X-Forwarded-For`` and ``-Proto`` as uvicorn reads them, and ``-Host``, from addresses in ``trusted`` and nobody
+    else. Without it a webhook's signature, which covers its address, could not be checked behind a proxy."""
+
+    def __init__(self, app: ASGIApp, trusted: str) -> None:
+        self._app = app
+        self._headers = ProxyHeadersMiddleware(cast(Any, app), trusted_hosts=trusted)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] in ("http", "websocket"):
+            client = scope.get("client")
+            if client is not None and client[0] in self._headers.trusted_hosts:
+                scope = _with_host(scope)
+        await self._headers(cast(Any, scope), cast(Any, receive), cast(Any, send))
+
+
+def _with_host(scope: Scope) -> Scope:
+    """The last proxy's word, which is the first of several."""
+    host = next((value for name, value in scope["headers"] if name == _FORWARDED_HOST), b"")
+    host = host.partition(b",")[0].strip()
+    if not host:
+        return scope
+    others = [(name, value) for name, value in scope["headers"] if name != b"host"]
+    return {**scope, "headers": [*others, (b"host", host)]}

@@ -1,0 +1,257 @@
+"""The queries on carrier accounts and their numbers; every read takes the organisation, and what has none says why."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import func, select, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.telephony.tables import PhoneNumber, RefusedCall, TelephonyConfiguration
+
+PSTN: Final = "pstn"
+
+
+@dataclass(frozen=True, slots=True)
+class NumberFacts:
+    """What an account's numbers amount to: how many are active, and which one calls come from."""
+
+    active: int
+    caller: str | None
+
+
+async def configuration(
+    session: AsyncSession, organization_id: int, configuration_id: int, *, is_locked: bool = False
+) -> TelephonyConfiguration | None:
+    query = select(TelephonyConfiguration).where(
+        TelephonyConfiguration.id == configuration_id, TelephonyConfiguration.organization_id == organization_id
+    )
+    found = await session.execute(query.with_for_update() if is_locked else query)
+    return found.scalar_one_or_none()
+
+
+async def configurations(session: AsyncSession, organization_id: int) -> Sequence[TelephonyConfiguration]:
+    found = await session.execute(
+        select(TelephonyConfiguration)
+        .where(TelephonyConfiguration.organization_id == organization_id)
+        .order_by(TelephonyConfiguration.id)
+    )
+    return found.scalars().all()
+
+
+async def default_for_dialling(session: AsyncSession, organization_id: int) -> TelephonyConfiguration | None:
+    """The account that is marked as default; the oldest when several are."""
+    found = await session.execute(
+        select(TelephonyConfiguration)
+        .where(
+            TelephonyConfiguration.organization_id == organization_id,
+            TelephonyConfiguration.is_default_outbound.is_(True),
+        )
+        .order_by(TelephonyConfiguration.id)
+        .limit(1)
+    )
+    return found.scalar_one_or_none()
+
+
+async def oldest_of(session: AsyncSession, organization_id: int, provider: str) -> TelephonyConfiguration | None:
+    found = await session.execute(
+        select(TelephonyConfiguration)
+        .where(TelephonyConfiguration.organization_id == organization_id, TelephonyConfiguration.provider == provider)
+        .order_by(TelephonyConfiguration.inactive_since.is_not(None), TelephonyConfiguration.id)
+        .limit(1)
+    )
+    return found.scalar_one_or_none()
+
+
+async def managed(session: AsyncSession, organization_id: int) -> TelephonyConfiguration | None:
+    found = await session.execute(
+        select(TelephonyConfiguration).where(
+            TelephonyConfiguration.organization_id == organization_id, TelephonyConfiguration.is_managed
+        )
+    )
+    return found.scalar_one_or_none()
+
+
+async def unset_default(session: AsyncSession, organization_id: int, except_id: int | None) -> None:
+    await session.execute(
+        update(TelephonyConfiguration)
+        .where(
+            TelephonyConfiguration.organization_id == organization_id,
+            TelephonyConfiguration.is_default_outbound.is_(True),
+            TelephonyConfiguration.id != (except_id or 0),
+        )
+        .values(is_default_outbound=False)
+    )
+
+
+async def accounts_at_carrier(session: AsyncSession, provider: str, reference: str) -> Sequence[TelephonyConfiguration]:
+    """Without an organisation on purpose: a carrier's webhook names its account, and its signature is checked next."""
+    found = await session.execute(
+        select(TelephonyConfiguration)
+        .where(TelephonyConfiguration.provider == provider, TelephonyConfiguration.account_reference == reference)
+        .order_by(TelephonyConfiguration.id)
+        .limit(100)
+    )
+    return found.scalars().all()
+
+
+# numbers
+
+
+async def number_facts(session: AsyncSession, organization_id: int, configuration_id: int) -> NumberFacts:
+    """Calls come from the default caller id, else from the oldest active telephone number."""
+    found = await session.execute(
+        select(PhoneNumber.address_normalized, func.count().over())
+        .where(
+            PhoneNumber.organization_id == organization_id,
+            PhoneNumber.telephony_configuration_id == configuration_id,
+            PhoneNumber.is_active,
+            PhoneNumber.address_type == PSTN,
+        )
+        .order_by(PhoneNumber.is_default_caller_id.desc(), PhoneNumber.id)
+        .limit(1)
+    )
+    row = found.first()
+    return NumberFacts(row[1], row[0]) if row is not None else NumberFacts(0, None)
+
+
+async def number(
+    session: AsyncSession, organization_id: int, number_id: int, *, configuration_id: int | None = None
+) -> PhoneNumber | None:
+    query = select(PhoneNumber).where(PhoneNumber.id == number_id, PhoneNumber.organization_id == organization_id)
+    if configuration_id is not None:
+        query = query.where(PhoneNumber.telephony_configuration_id == configuration_id)
+    return (await session.execute(query)).scalar_one_or_none()
+
+
+async def numbers(session: AsyncSession, organization_id: int, configuration_id: int) -> Sequence[PhoneNumber]:
+    found = await session.execute(
+        select(PhoneNumber)
+        .where(
+            PhoneNumber.organization_id == organization_id, PhoneNumber.telephony_configuration_id == configuration_id
+        )
+        .order_by(PhoneNumber.id)
+    )
+    return found.scalars().all()
+
+
+async def number_counts(session: AsyncSession, organization_id: int) -> dict[int, tuple[int, int]]:
+    """(all, those that can call) by account."""
+    can_call = PhoneNumber.is_active & (PhoneNumber.address_type == PSTN)
+    found = await session.execute(
+        select(PhoneNumber.telephony_configuration_id, func.count(), func.count().filter(can_call))
+        .where(PhoneNumber.organization_id == organization_id)
+        .group_by(PhoneNumber.telephony_configuration_id)
+    )
+    return {row[0]: (row[1], row[2]) for row in found}
+
+
+async def unset_default_caller(session: AsyncSession, organization_id: int, configuration_id: int) -> None:
+    await session.execute(
+        update(PhoneNumber)
+        .where(
+            PhoneNumber.organization_id == organization_id,
+            PhoneNumber.telephony_configuration_id == configuration_id,
+            PhoneNumber.is_default_caller_id,
+        )
+        .values(is_default_caller_id=False)
+    )
+
+
+async def has_primary(session: AsyncSession, organization_id: int) -> bool:
+    found = await session.execute(
+        select(PhoneNumber.id).where(PhoneNumber.organization_id == organization_id, PhoneNumber.is_primary).limit(1)
+    )
+    return found.scalar_one_or_none() is not None
+
+
+async def routed_elsewhere(session: AsyncSession, account: TelephonyConfiguration, address: str) -> bool:
+    """Whether another row has this number at the same account of the carrier: a call could go to either.
+
+    Looks at all organisations on purpose; says nothing of whose it is.
+    """
+    if account.account_reference is None:
+        return False
+    found = await session.execute(
+        select(PhoneNumber.id)
+        .join(TelephonyConfiguration, TelephonyConfiguration.id == PhoneNumber.telephony_configuration_id)
+        .where(
+            TelephonyConfiguration.provider == account.provider,
+            TelephonyConfiguration.account_reference == account.account_reference,
+            TelephonyConfiguration.id != account.id,
+            PhoneNumber.address_normalized == address,
+        )
+        .limit(1)
+    )
+    return found.scalar_one_or_none() is not None
+
+
+async def countries(session: AsyncSession, configuration_ids: Collection[int]) -> set[str]:
+    """The countries that the numbers of these accounts are of; the accounts were found by a webhook's."""
+    found = await session.execute(
+        select(PhoneNumber.country_code)
+        .where(PhoneNumber.telephony_configuration_id.in_(configuration_ids), PhoneNumber.country_code.is_not(None))
+        .distinct()
+        .limit(20)
+    )
+    return {code for code in found.scalars() if code}
+
+
+async def called(
+    session: AsyncSession, configuration_ids: Collection[int], addresses: Collection[str]
+) -> PhoneNumber | None:
+    """The active number that was called; the accounts were found by a webhook's and its signature was right."""
+    found = await session.execute(
+        select(PhoneNumber)
+        .where(
+            PhoneNumber.telephony_configuration_id.in_(configuration_ids),
+            PhoneNumber.address_normalized.in_(addresses),
+            PhoneNumber.is_active,
+        )
+        .order_by(PhoneNumber.id)
+        .limit(1)
+    )
+    return found.scalar_one_or_none()
+
+
+async def refusal(session: AsyncSession, organization_id: int, provider: str, call_id: str) -> str | None:
+    """What the caller was told when this call came before."""
+    found: str | None = await session.scalar(
+        select(RefusedCall.message).where(
+            RefusedCall.organization_id == organization_id,
+            RefusedCall.provider == provider,
+            RefusedCall.call_id == call_id,
+        )
+    )
+    return found
+
+
+async def write_refusal(session: AsyncSession, account: TelephonyConfiguration, values: Mapping[str, Any]) -> None:
+    await session.execute(
+        insert(RefusedCall)
+        .values(
+            organization_id=account.organization_id,
+            telephony_configuration_id=account.id,
+            provider=account.provider,
+            **values,
+        )
+        .on_conflict_do_nothing()
+    )
+
+
+async def refused_calls(
+    session: AsyncSession, organization_id: int, *, limit: int, offset: int
+) -> tuple[Sequence[RefusedCall], int]:
+    """Newest first, and how many there are."""
+    total = await session.scalar(
+        select(func.count()).select_from(RefusedCall).where(RefusedCall.organization_id == organization_id)
+    )
+    found = await session.execute(
+        select(RefusedCall)
+        .where(RefusedCall.organization_id == organization_id)
+        .order_by(RefusedCall.id.desc())
+        .limit(limit)
+        .offset(offset)
+    )
+    return found.scalars().all(), int(total or 0)

@@ -1,0 +1,72 @@
+"""Where carriers reach us, as they see it: the addresses that they are given, and the address that they have called."""
+
+from typing import Final
+
+from starlette.requests import HTTPConnection
+
+from offhook.errors import Conflict
+from offhook.kit.crypto import Keyring
+from offhook.root import base_url
+from offhook.settings import Settings
+from offhook.telephony.ports import CallLinks, Webhook
+
+PREFIX: Final = "/api/v1/telephony"
+
+
+class PublicAddressMissing(Conflict):
+    """Carriers cannot reach this server: set OFFHOOK_PUBLIC_URL to the https address under which it is open to them."""
+
+    code = "public_url_missing"
+
+
+class PublicAddress:
+    """Addresses of ours as strangers reach them. Everything but :attr:`base` raises PublicAddressMissing (409)."""
+
+    def __init__(self, settings: Settings, keyring: Keyring) -> None:
+        self.base = settings.public_url.rstrip("/") if settings.public_url else None
+        self._keyring = keyring
+
+    def at(self, path: str) -> str:
+        """``path`` begins with a slash and is relative to ``/api/v1/telephony``."""
+        if self.base is None:
+            raise PublicAddressMissing
+        return f"{self.base}{PREFIX}{path}"
+
+    @property
+    def inbound(self) -> str:
+        return self.at("/inbound/run")
+
+    def links(self, provider: str, run_id: int, media_token: str) -> CallLinks:
+        secret = self.secret(run_id)
+        media = self.at(f"/media/{provider}/{run_id}/{media_token}")
+        return CallLinks(
+            run_id=run_id,
+            answer_url=self.at(f"/answer/{provider}/{run_id}?token={secret}"),
+            media_url=f"ws{media.removeprefix('http')}",
+            media_token=media_token,
+            callbacks=self.at(f"/{provider}"),
+            secret=secret,
+        )
+
+    def secret(self, run_id: int) -> str:
+        return self._keyring.derive(f"callbacks of run {run_id}")
+
+    def is_secret(self, run_id: int, token: str) -> bool:
+        return self._keyring.is_derived(f"callbacks of run {run_id}", token)
+
+    def media_token(self, run_id: int) -> str:
+        """The token of the stream that a run's answer document names: the same however often it is fetched."""
+        return self._keyring.derive(f"media of run {run_id}")
+
+
+def webhook_of(connection: HTTPConnection, method: str, body: bytes, *, has_secret: bool = False) -> Webhook:
+    """The request as its sender signed it: the public address, the path byte for byte, the query as it came."""
+    scope = connection.scope
+    raw = scope.get("raw_path") or scope["path"].encode()
+    path = raw.partition(b"?")[0].decode("latin-1")
+    query = scope.get("query_string", b"").decode("latin-1")
+    headers: dict[str, str] = {}
+    for name, value in connection.headers.items():
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    url = f"{base_url(connection)}{path}" + (f"?{query}" if query else "")
+    return Webhook(method, url, headers, body, has_secret)

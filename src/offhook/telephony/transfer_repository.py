@@ -1,0 +1,39 @@
+"""The queries on transfers. Their ids are unguessable: whoever names one was told of it by us, so none takes the organisation."""
+
+from collections.abc import Collection
+from typing import Any
+
+from sqlalchemy import select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.telephony.tables import PendingTransfer
+
+
+async def by_id(session: AsyncSession, transfer_id: str) -> PendingTransfer | None:
+    found = await session.execute(
+        select(PendingTransfer)
+        .where(PendingTransfer.transfer_id == transfer_id)
+        .execution_options(populate_existing=True)
+    )
+    return found.scalar_one_or_none()
+
+
+async def move(session: AsyncSession, transfer_id: str, sources: Collection[str], state: str, **known: Any) -> bool:
+    """Compare-and-swap: whether the transfer was in one of ``sources`` and now is in ``state``."""
+    moved = await session.execute(
+        update(PendingTransfer)
+        .where(PendingTransfer.transfer_id == transfer_id, PendingTransfer.state.in_(sorted(sources)))
+        .values(state=state, **known)
+        .returning(PendingTransfer.transfer_id)
+        .execution_options(synchronize_session=False)
+    )
+    return moved.scalar_one_or_none() is not None
+
+
+async def set_destination(session: AsyncSession, transfer_id: str, destination_id: str) -> None:
+    await session.execute(
+        update(PendingTransfer)
+        .where(PendingTransfer.transfer_id == transfer_id, PendingTransfer.destination_id.is_(None))
+        .values(destination_id=destination_id)
+        .execution_options(synchronize_session=False)
+    )

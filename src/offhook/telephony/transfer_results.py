@@ -1,0 +1,152 @@
+"""News of a transfer's destination: answered, not answered, over. Wakes the process in which the caller waits."""
+
+from offhook.kit.db import Database
+from offhook.telephony import signals
+from offhook.telephony import transfer_repository as repository
+from offhook.telephony.accounts import Accounts
+from offhook.telephony.callbacks import DUPLICATE, IGNORED, OK, Answer, Told
+from offhook.telephony.errors import (
+    ConfigurationNotFound,
+    TransferNotFound,
+    WebhookNotReadable,
+    WebhookRefused,
+)
+from offhook.telephony.ports import (
+    CarrierAccount,
+    CarrierFailed,
+    Carriers,
+    CarrierSpec,
+    Document,
+    Proof,
+    TransferLegs,
+    TransferNews,
+    WebhookUnreadable,
+)
+from offhook.telephony.proofs import Proofs
+from offhook.telephony.tables import PendingTransfer
+from offhook.telephony.warm_transfer import (
+    ANSWERED,
+    DESTINATION_ANSWERED,
+    ENDED,
+    FAILED,
+    JOINED,
+    RINGING,
+    SEATING,
+    TRANSFER_FAILED,
+    hang_up,
+    leg_of,
+)
+
+
+class TransferResults:
+    """Raises TransferNotFound (404), WebhookRefused (401), WebhookNotReadable (422): then nothing was changed."""
+
+    def __init__(self, db: Database, carriers: Carriers, accounts: Accounts, proofs: Proofs) -> None:
+        self._db = db
+        self._carriers = carriers
+        self._accounts = accounts
+        self._proofs = proofs
+
+    async def take(self, transfer_id: str, told: Told, provider: str | None = None) -> Answer:
+        """``provider`` is the address's, where it names one."""
+        row, spec, account, proof = await self._proven(transfer_id, told, provider)
+        legs = spec.transfer_legs
+        if legs is None:
+            raise TransferNotFound
+        try:
+            news = legs.parse_transfer(told.webhook)
+        except WebhookUnreadable as error:
+            raise WebhookNotReadable(str(error) or None) from None
+        async with self._db.transaction() as session:
+            if not await self._proofs.is_new(session, account, told.webhook, proof):
+                return DUPLICATE
+        if news is None:
+            return IGNORED
+        if news.kind == "answered":
+            return await self._answered(spec, legs, account, row, news)
+        return await self._over(spec, account, row, news)
+
+    async def room(self, transfer_id: str, told: Told) -> Document:
+        """The document that the destination's leg fetches when it is answered."""
+        _, spec, _, _ = await self._proven(transfer_id, told, None)
+        document = spec.answerer.room(transfer_id) if spec.answerer is not None else None
+        if document is None:
+            raise TransferNotFound
+        return document
+
+    async def _proven(
+        self, transfer_id: str, told: Told, provider: str | None
+    ) -> tuple[PendingTransfer, CarrierSpec, CarrierAccount, Proof]:
+        async with self._db.transaction() as session:
+            row = await repository.by_id(session, transfer_id)
+            spec = self._carriers.find(row.provider) if row is not None else None
+            if row is None or spec is None or provider not in {None, row.provider}:
+                raise TransferNotFound
+            try:
+                account = await self._accounts.account_for(
+                    session,
+                    row.organization_id,
+                    configuration_id=row.telephony_configuration_id,
+                    provider=row.provider,
+                )
+            except ConfigurationNotFound:
+                raise WebhookRefused from None
+        return row, spec, account, self._proofs.verified(spec, account, told.webhook)
+
+    async def _answered(
+        self,
+        spec: CarrierSpec,
+        legs: TransferLegs,
+        account: CarrierAccount,
+        row: PendingTransfer,
+        news: TransferNews,
+    ) -> Answer:
+        transfer_id = row.transfer_id
+        async with self._db.transaction() as session:
+            if news.destination_id is not None:
+                await repository.set_destination(session, transfer_id, news.destination_id)
+            is_ours = await repository.move(session, transfer_id, {RINGING}, SEATING)
+            now = await repository.by_id(session, transfer_id)
+        if now is None:
+            raise TransferNotFound
+        if not is_ours:
+            if now.state in {SEATING, ANSWERED, JOINED}:
+                return DUPLICATE
+            # The caller has gone, or waits no more: nobody would ever join this leg.
+            await hang_up(spec, account, now.destination_id or "")
+            return IGNORED
+        try:
+            conference_id = await legs.seat(account, leg_of(now))
+        except CarrierFailed:
+            await self._fail(transfer_id, "conference_create_failed")
+            await hang_up(spec, account, now.destination_id or "")
+            return OK
+        async with self._db.transaction() as session:
+            is_seated = await repository.move(session, transfer_id, {SEATING}, ANSWERED, conference_id=conference_id)
+            if is_seated:
+                await signals.tell(session, signals.TRANSFER, transfer_id, DESTINATION_ANSWERED)
+        if not is_seated:
+            await hang_up(spec, account, now.destination_id or "")
+        return OK
+
+    async def _fail(self, transfer_id: str, reason: str) -> bool:
+        async with self._db.transaction() as session:
+            has_failed = await repository.move(session, transfer_id, {RINGING, SEATING}, FAILED, reason=reason[:64])
+            if has_failed:
+                await signals.tell(session, signals.TRANSFER, transfer_id, TRANSFER_FAILED)
+        return has_failed
+
+    async def _over(
+        self, spec: CarrierSpec, account: CarrierAccount, row: PendingTransfer, news: TransferNews
+    ) -> Answer:
+        """Before the answer the agent goes on; after it the caller's leg ends too, so that no empty bridge is left."""
+        if await self._fail(row.transfer_id, news.reason or "call_failed"):
+            return OK
+        async with self._db.transaction() as session:
+            was_there = await repository.move(session, row.transfer_id, {ANSWERED, JOINED}, ENDED)
+            if was_there:
+                await signals.tell(session, signals.TRANSFER, row.transfer_id, TRANSFER_FAILED)
+        if not was_there:
+            return DUPLICATE
+        await hang_up(spec, account, row.call_id)
+        return OK

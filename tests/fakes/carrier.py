@@ -1,0 +1,249 @@
+"""A carrier of our own invention: every port is really implemented, its wires are JSON and its signature an HMAC.
+
+What it is asked is noted, and what it should refuse is set; what it tells us is made by :meth:`FakeCarrier.signed`.
+"""
+
+import asyncio
+import hashlib
+import hmac
+import json
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from offhook.telephony.ports import (
+    AvailableNumber,
+    CallLinks,
+    CarrierAccount,
+    CarrierFailed,
+    CarrierSpec,
+    ConfigField,
+    ConfigSpec,
+    DialRequest,
+    Document,
+    InboundCall,
+    LookedUp,
+    MachineVerdict,
+    Proof,
+    StatusUpdate,
+    TransferLeg,
+    TransferNews,
+    TransferOrder,
+    Webhook,
+    WebhookUnreadable,
+)
+from offhook.telephony.providers.twilio.wire import TwilioWire
+
+NAME = "fakecom"
+TOLERANCE_S = 300
+
+
+def sign(token: str, url: str, nonce: str, body: bytes) -> str:
+    return hmac.digest(token.encode(), f"{url}\n{nonce}\n".encode() + body, hashlib.sha256).hex()
+
+
+def read(webhook: Webhook) -> dict[str, Any]:
+    try:
+        found = json.loads(webhook.body)
+    except ValueError:
+        raise WebhookUnreadable("not JSON") from None
+    if not isinstance(found, dict):
+        raise WebhookUnreadable("not a JSON object")
+    return found
+
+
+def document(**parts: Any) -> Document:
+    return Document("application/json", json.dumps(parts).encode())
+
+
+@dataclass
+class FakeCarrier:
+    """``refuses``: by the name of an operation, the error that it raises."""
+
+    calls: list[tuple[str, DialRequest]] = field(default_factory=list)
+    hung_up: list[str] = field(default_factory=list)
+    done: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    refuses: dict[str, CarrierFailed] = field(default_factory=dict)
+    numbers: set[str] = field(default_factory=set)
+    for_sale: list[str] = field(default_factory=lambda: ["+12015550140", "+12015550141", "+12015550142"])
+    asked: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def spec(self, name: str = NAME, **more: Any) -> CarrierSpec:
+        parts: dict[str, Any] = {
+            "dialer": self,
+            "answerer": self,
+            "verifier": self,
+            "statuses": self,
+            "callbacks": ("events",),
+            "workflow_callbacks": ("hangup-callback",),
+            "account_callbacks": ("cdr",),
+            "inbound": self,
+            "follow_up": self,
+            "wire": TwilioWire,
+            "transfer_legs": self,
+            "blind_transfer": self,
+            "catalog": self,
+            "routing": self,
+            "lookup": self,
+            "config": ConfigSpec(
+                display_name="Fakecom",
+                fields=(
+                    ConfigField("account", "Account"),
+                    ConfigField("token", "Token", kind="secret"),
+                    ConfigField("webhook_key", "Webhook key", kind="secret", is_required=False, is_missed=True),
+                    ConfigField("amd_enabled", "Machine detection", kind="boolean", is_required=False),
+                ),
+                account_field="account",
+                canonical_account=str.lower,
+            ),
+            "account_check": self,
+            "calls_per_second": 2.0,
+        }
+        return CarrierSpec(name, **(parts | more))
+
+    def _do(self, operation: str, **details: Any) -> None:
+        self.done.append((operation, details))
+        self.asked.set()
+        if operation in self.refuses:
+            raise self.refuses[operation]
+
+    def asked_for(self, operation: str) -> list[dict[str, Any]]:
+        return [details for name, details in self.done if name == operation]
+
+    # what it tells us
+
+    def signed(
+        self, url: str, body: Mapping[str, Any] | bytes, token: str = "s3cret-token", nonce: str | None = None
+    ) -> tuple[bytes, dict[str, str]]:
+        """(body, headers) of a request to ``url``."""
+        raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+        nonce = nonce or secrets.token_hex(8)
+        return raw, {"x-fake-signature": sign(token, url, nonce, raw), "x-fake-nonce": nonce}
+
+    # Dialer
+
+    async def dial(self, account: CarrierAccount, request: DialRequest) -> str:
+        call_id = f"FC{len(self.calls) + 1}"
+        self.calls.append((call_id, request))
+        self._do("dial", account=account, request=request)
+        return call_id
+
+    async def hang_up(self, account: CarrierAccount, call_id: str) -> None:
+        self.hung_up.append(call_id)
+        self._do("hang_up", call_id=call_id)
+
+    # Verifier
+
+    def verify(self, account: CarrierAccount, webhook: Webhook, now_s: float) -> Proof | None:
+        nonce = webhook.headers.get("x-fake-nonce", "")
+        expected = sign(str(account.config.get("token", "")), webhook.url, nonce, webhook.body)
+        if not hmac.compare_digest(expected, webhook.headers.get("x-fake-signature", "")):
+            return None
+        if abs(now_s - float(webhook.headers.get("x-fake-time", now_s))) > TOLERANCE_S:
+            return None
+        return Proof(nonce)
+
+    # StatusParser
+
+    def parse_status(self, kind: str, webhook: Webhook) -> StatusUpdate | MachineVerdict | None:
+        news = read(webhook)
+        if "machine" in news:
+            return MachineVerdict(bool(news["machine"]), bool(news.get("may_speak", True)), news.get("call_id"))
+        if "status" not in news:
+            return None
+        return StatusUpdate(str(news["status"]), call_id=news.get("call_id"), duration_s=news.get("duration"))
+
+    # Inbound
+
+    def recognises(self, webhook: Webhook) -> bool:
+        return "x-fake-nonce" in webhook.headers
+
+    def account_reference(self, webhook: Webhook) -> str | None:
+        found = read(webhook).get("account")
+        return str(found) if found else None
+
+    def parse_inbound(self, webhook: Webhook) -> InboundCall | None:
+        news = read(webhook)
+        if news.get("direction") != "inbound":
+            return None
+        try:
+            return InboundCall(str(news["call_id"]), news.get("from"), str(news["to"]), news.get("account"))
+        except KeyError as error:
+            raise WebhookUnreadable(f"{error} is missing") from None
+
+    async def follow_up(self, account: CarrierAccount, webhook: Webhook) -> None:
+        self._do("follow_up", news=read(webhook))
+
+    # Answerer
+
+    async def connect(self, account: CarrierAccount, call_id: str, links: CallLinks) -> Document:
+        self._do("connect", call_id=call_id, links=links)
+        return document(connect=links.media_url)
+
+    async def refuse(self, account: CarrierAccount, call_id: str, message: str) -> Document:
+        self._do("refuse", call_id=call_id, message=message)
+        return document(say=message)
+
+    def unavailable(self, message: str) -> Document:
+        return document(say=message)
+
+    def room(self, transfer_id: str) -> Document | None:
+        return document(room=transfer_id)
+
+    # TransferLegs, BlindTransfer
+
+    async def start(self, account: CarrierAccount, order: TransferOrder) -> str:
+        self._do("start", order=order)
+        return f"DEST-{order.transfer_id[:6]}"
+
+    def parse_transfer(self, webhook: Webhook) -> TransferNews | None:
+        news = read(webhook)
+        if news.get("kind") not in {"answered", "failed", "ended"}:
+            return None
+        return TransferNews(news["kind"], news.get("destination_id"), news.get("reason"))
+
+    async def seat(self, account: CarrierAccount, leg: TransferLeg) -> str | None:
+        self._do("seat", leg=leg)
+        return f"CONF-{leg.destination_id}"
+
+    async def join(self, account: CarrierAccount, leg: TransferLeg) -> None:
+        self._do("join", leg=leg)
+
+    async def redirect(
+        self, account: CarrierAccount, call_id: str, to_number: str, from_number: str, timeout_s: float
+    ) -> None:
+        self._do("redirect", call_id=call_id, to_number=to_number, from_number=from_number)
+
+    # NumberCatalog, NumberRouting, NumberLookup, AccountCheck
+
+    async def search(
+        self, account: CarrierAccount, country: str, area_code: str | None, number: str | None, limit: int
+    ) -> list[AvailableNumber]:
+        self._do("search", country=country, area_code=area_code, number=number)
+        found = [one for one in self.for_sale if area_code is None or one[2:5] == area_code]
+        return [AvailableNumber(one, one, country, "local", monthly_cost_cents=115) for one in found][:limit]
+
+    async def buy(self, account: CarrierAccount, number: str, country: str) -> str:
+        self.numbers.add(number)
+        self._do("buy", number=number)
+        return f"PN{number[1:]}"
+
+    async def owned(self, account: CarrierAccount, number: str) -> str | None:
+        self._do("owned", number=number)
+        return f"PN{number[1:]}" if number in self.numbers else None
+
+    async def release(self, account: CarrierAccount, number: str, carrier_id: str | None) -> None:
+        self._do("release", number=number, carrier_id=carrier_id)
+        self.numbers.discard(number)
+
+    async def point(self, account: CarrierAccount, number: str, inbound_url: str) -> None:
+        self._do("point", number=number, inbound_url=inbound_url)
+
+    async def look_up(self, account: CarrierAccount, number: str) -> LookedUp:
+        self._do("look_up", number=number)
+        return LookedUp("Fake Wireless", "mobile")
+
+    async def check(self, account: CarrierAccount) -> Mapping[str, Any]:
+        self._do("check", config=dict(account.config))
+        return {"application_id": "made-by-the-carrier"}

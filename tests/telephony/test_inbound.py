@@ -1,0 +1,130 @@
+"""Calls that come in: to their agent once, or refused in a sentence, with the reason kept."""
+
+from datetime import timedelta
+
+from httpx import AsyncClient
+from sqlalchemy import update
+
+from offhook.orgs.tables import Organization
+from offhook.root import Root
+from offhook.runs import LiveRuns
+from offhook.telephony.ports import CarrierFailed
+from offhook.telephony.unheard import UnheardCalls
+from tests.fakes.carrier import FakeCarrier
+from tests.fakes.clock import SetClock
+from tests.fixtures_orgs import OrgFixture
+from tests.telephony.fakecom import THEIRS, Account, make_account, spoken
+from tests.telephony.conftest import MakeAgent
+from tests.usage.test_enforcement import enforce
+
+
+async def test_a_call_reaches_the_number_s_agent_once(account: Account) -> None:
+    first = await account.calls_in("IN1")
+    assert first.status_code == 200
+    (run,) = await account.runs()
+    assert first.json()["connect"].startswith(f"ws://testserver/api/v1/telephony/media/fakecom/{run['id']}/")
+    assert (run["direction"], run["caller_number"], run["called_number"]) == ("inbound", THEIRS, "+12015550150")
+    assert (run["call_id"], run["status"]) == ("IN1", "initiated")
+    again = await account.calls_in("IN1")
+    assert again.content == first.content
+    assert len(await account.runs()) == 1
+
+
+async def test_numbers_as_carriers_write_them(account: Account) -> None:
+    for index, to in enumerate(
+        ("12015550150", "2015550150", "+1 (201) 555-0150", "0012015550150", "sip:+12015550150@x.example")
+    ):
+        assert "connect" in (await account.calls_in(f"IN{index}", to=to)).json(), to
+
+
+async def test_refusals_are_spoken_and_kept(account: Account, root: Root, make_agent: MakeAgent) -> None:
+    unknown = await account.calls_in("R1", to="+12015550151")
+    assert "not in service" in spoken(unknown)
+    assert spoken(await account.calls_in("R1", to="+12015550151")) == spoken(unknown)
+    draft = await make_agent(account.org, "draft", is_published=False)
+    assert "not available yet" in spoken(await account.calls_in("R2", path=f"/inbound/{draft.id}"))
+    async with root.db.transaction() as session:
+        await session.execute(update(Organization).values(concurrency_limit=1))
+    assert "connect" in (await account.calls_in("R3")).json()
+    assert "lines are busy" in spoken(await account.calls_in("R4"))
+    caller = account.org
+    await account.client.put(
+        f"/workflow/{account.workflow_id}/status", json={"status": "archived"}, headers=caller.owner_headers
+    )
+    assert "no longer available" in spoken(await account.calls_in("R5"))
+    refused = [(row["call_id"], row["reason"]) for row in await account.refusals()]
+    assert refused == [
+        ("R5", "workflow_archived"),
+        ("R4", "concurrent_call_limit"),
+        ("R2", "workflow_not_published"),
+        ("R1", "phone_number_not_configured"),
+    ]
+
+
+async def test_an_empty_balance(account: Account, root: Root) -> None:
+    await enforce(root, account.org.id)
+    assert "not available right now" in spoken(await account.calls_in("B1"))
+    assert [row["reason"] for row in await account.refusals()] == ["out_of_credit"]
+
+
+async def test_what_a_stranger_sends_creates_nothing(account: Account, client: AsyncClient) -> None:
+    assert (await account.calls_in("S1", token="wrong")).status_code == 401
+    assert (await client.post("/telephony/inbound/run", json={"CallSid": "CA1"})).status_code == 401
+    assert (await client.post("/telephony/inbound/run", content=b"\x00\xff")).status_code == 401
+    nobody = {"account": "nobody", "direction": "inbound", "call_id": "S1", "to": "+12015550150"}
+    assert (await account.says("/inbound/run", nobody)).status_code == 401
+    assert (await account.says("/inbound/run", {"account": "acme", "direction": "inbound"})).status_code == 422
+    assert await account.runs() == []
+    assert await account.refusals() == []
+
+
+async def test_another_organisation_with_the_same_carrier_account(
+    account: Account,
+    root: Root,
+    client: AsyncClient,
+    fakecom: FakeCarrier,
+    other_org: OrgFixture,
+    make_agent: MakeAgent,
+) -> None:
+    theirs = await make_account(
+        root, client, fakecom, other_org, (await make_agent(other_org, "x")).id, number="+12015550160"
+    )
+    assert "connect" in (await theirs.calls_in("IN1", to="+12015550160")).json()
+    assert await account.runs() == []
+    assert len(await theirs.runs()) == 1
+
+
+async def test_news_that_is_no_call_is_followed_up(account: Account) -> None:
+    answer = await account.says("/inbound/run", {"account": "acme", "event": "spoken"}, nonce="f1")
+    assert answer.json() == {"status": "ignored"}
+    await account.says("/inbound/run", {"account": "acme", "event": "spoken"}, nonce="f1")
+    assert [one["news"]["event"] for one in account.carrier.asked_for("follow_up")] == ["spoken"]
+
+
+async def test_a_carrier_that_does_not_connect(account: Account) -> None:
+    account.carrier.refuses["connect"] = CarrierFailed("carrier_unreachable", "It is away.", retryable=True)
+    assert "not available right now" in spoken(await account.calls_in())
+    (run,) = await account.runs()
+    assert (run["status"], run["end_reason"]) == ("failed", "carrier_unreachable")
+
+
+async def test_without_the_database(account: Account, root: Root) -> None:
+    await root.db.dispose()
+    broken = root.db.engine.url.set(port=1, host="127.0.0.1", query={})
+    root.db.__init__(broken.render_as_string(hide_password=False))  # type: ignore[misc]  # the same object, a dead address
+    fallback = await account.calls_in(path="/inbound/fallback")
+    assert (fallback.status_code, "not available" in spoken(fallback)) == (200, True)
+    assert "not available" in spoken(await account.calls_in())
+
+
+async def test_a_call_whose_media_never_comes(account: Account, root: Root) -> None:
+    await account.calls_in("IN1")
+    clock = SetClock(root.clock.now() + timedelta(seconds=61))
+    sweep = root.get(UnheardCalls)
+    assert await sweep.end() == []
+    sweep._clock = clock
+    (run,) = await account.runs()
+    assert await sweep.end() == [run["id"]]
+    assert account.carrier.hung_up == ["IN1"]
+    assert (await account.run(run["id"])).end_reason == "media_never_came"
+    assert root.get(LiveRuns).active == 0
