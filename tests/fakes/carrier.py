@@ -244,6 +244,6 @@ class FakeCarrier:
         self._do("look_up", number=number)
         return LookedUp("Fake Wireless", "mobile")
 
-    async def check(self, account: CarrierAccount) -> Mapping[str, Any]:
+    async def check(self, account: CarrierAccount, inbound_url: str) -> Mapping[str, Any]:
         self._do("check", config=dict(account.config))
         return {"application_id": "made-by-the-carrier"}

@@ -123,9 +123,18 @@ BODIES: dict[str, Body] = {
         "credential_type": "bearer_token",
         "credential_data": {"token": "t"},
     },
+    "create_telephony_config": lambda world: {"name": f"Another {world.mark}", "config": {"provider": "sandbox"}},
+    "update_telephony_config": lambda world: {"name": f"Renamed {world.mark}"},
+    "create_telephony_phone_number": lambda world: {"address": "+12015550171"},
+    "update_telephony_phone_number": lambda world: {"label": world.mark},
+    "quick_connect": lambda world: {"mode": "new"},
     "update_credential": lambda world: {"name": f"Renamed {world.mark}"},
 }
 # Bodies that name something of the organisation: another's must be refused like an unknown one.
 REFERENCES = frozenset({"test_phone_call", "move_workflow_to_folder", "create_campaign"})
 # Queries that an operation needs, with a valid value.
-QUERIES: dict[str, dict[str, str]] = {"remove_do_not_call_number": {"phone_number": "+12015550177"}}
+QUERIES: dict[str, dict[str, str]] = {
+    "remove_do_not_call_number": {"phone_number": "+12015550177"},
+    "carrier_lookup": {"number": "+12015550177"},
+    "available_numbers": {"country": "US"},
+}

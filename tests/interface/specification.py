@@ -1,6 +1,20 @@
 """The paths that the specification names, by section. ``{}`` stands for a parameter of any name."""
 
 SECTIONS: dict[str, list[tuple[str, str]]] = {
+    "4.1 telephony": [
+        ("POST", "/telephony/initiate-call"),
+        ("POST", "/telephony/inbound/run"),
+        ("POST", "/telephony/inbound/fallback"),
+        ("POST", "/telephony/inbound/{}"),
+        ("POST", "/telephony/transfer-result/{}"),
+        ("POST", "/telephony/telnyx/events/{}"),
+        ("POST", "/telephony/telnyx/transfer-result/{}"),
+        ("POST", "/telephony/twilio/status-callback/{}"),
+        ("GET", "/telephony/carrier-lookup"),
+        ("GET", "/telephony/available-numbers"),
+        ("POST", "/telephony/quick-connect"),
+        ("DELETE", "/telephony/managed-numbers/{}"),
+    ],
     "4.2 public agent trigger": [("POST", "/public/agent/{}")],
     "4.3 workflows": [
         ("POST", "/workflow/create/definition"),

@@ -96,5 +96,12 @@ class World:
         self.ids |= {"user_id": self.org.user_ids["member"]}
         folder = await self.make("/folder/", {"name": f"{NAME} {self.mark}"})
         self.ids |= {"folder_id": folder["id"]}
-        self.ids |= {"transfer_id": "0" * 32}
+        config = await self.make(
+            "/organizations/telephony-configs", {"name": f"{NAME} {self.mark}", "config": {"provider": "sandbox"}}
+        )
+        number = await self.make(
+            f"/organizations/telephony-configs/{config['id']}/phone-numbers",
+            {"address": "+12015550170", "label": self.mark},
+        )
+        self.ids |= {"configuration_id": config["id"], "phone_number_id": number["id"], "transfer_id": "0" * 32}
         self.ids |= {"organization_id": self.org.id, "key_id": key["id"], "entry_id": entry["entries"][0]["id"]}

@@ -10,8 +10,8 @@ from offhook.root import Root
 from offhook.telephony.address import PublicAddress
 from tests.fakes.carrier import FakeCarrier
 from tests.fixtures_orgs import OrgFixture
-from tests.telephony.fakecom import BASE, TOKEN, Account, make_account
 from tests.telephony.conftest import MakeAgent
+from tests.telephony.fakecom import BASE, TOKEN, Account, make_account
 
 
 async def test_the_dial_tells_the_carrier_where_we_are(account: Account, root: Root) -> None:

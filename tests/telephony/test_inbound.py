@@ -13,8 +13,8 @@ from offhook.telephony.unheard import UnheardCalls
 from tests.fakes.carrier import FakeCarrier
 from tests.fakes.clock import SetClock
 from tests.fixtures_orgs import OrgFixture
-from tests.telephony.fakecom import THEIRS, Account, make_account, spoken
 from tests.telephony.conftest import MakeAgent
+from tests.telephony.fakecom import THEIRS, Account, make_account, spoken
 from tests.usage.test_enforcement import enforce
 
 

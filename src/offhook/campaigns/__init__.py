@@ -9,7 +9,7 @@ from offhook.campaigns.engine import Engine
 from offhook.campaigns.events import CampaignStatusChanged
 from offhook.campaigns.files import ContactFiles
 from offhook.campaigns.preflight import Preflight
-from offhook.campaigns.service import Campaigns, refuse_while_running
+from offhook.campaigns.service import Campaigns, refuse_removing_account, refuse_while_running
 from offhook.campaigns.store import PgStore
 from offhook.campaigns.streams import ProgressStreams
 from offhook.campaigns.tasks import DIAL_JOB, TICK_JOB, DialJobs
@@ -18,7 +18,7 @@ from offhook.kit.batching import Batcher
 from offhook.kit.crypto import Keyring
 from offhook.root import Root
 from offhook.runs import RunFinished
-from offhook.telephony import CallEnded, CallReports, Outbound
+from offhook.telephony import AccountHooks, CallEnded, CallReports, Outbound
 from offhook.workflows import WorkflowHooks
 
 __all__ = ["CampaignStatusChanged", "Campaigns", "Engine", "register"]
@@ -69,6 +69,7 @@ def _register_http(root: Root, outbound: Outbound) -> None:
     root.provide(Creating, Creating(root.db, files, outbound, root.clock))
     root.jobs.add("campaign.sweep_files", files.handle_sweep, every_s=SWEEP_FILES_EVERY_S)
     root.get(WorkflowHooks).before_delete(refuse_while_running)
+    root.get(AccountHooks).before_removal(refuse_removing_account)
     root.on_stop.append(streams.close)
     for module in (file_endpoints, endpoints, reading_endpoints):
         root.api.include_router(module.router)

@@ -90,6 +90,12 @@ class ContactsInvalid(Unprocessable):
         super().__init__(message, detail={"message": message, "errors": list(errors), "total_errors": total})
 
 
+class CampaignRunsByAccount(Conflict):
+    """A campaign runs with this carrier account: pause it first."""
+
+    code = "campaign_running_with_account"
+
+
 class CampaignRunsWithWorkflow(Conflict):
     """A campaign runs with this workflow: pause it or let it end."""
 

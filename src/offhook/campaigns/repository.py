@@ -55,6 +55,20 @@ async def has_running(session: AsyncSession, organization_id: int, workflow_id: 
     return found is not None
 
 
+async def runs_by_account(session: AsyncSession, organization_id: int, configuration_id: int) -> bool:
+    """Whether a campaign runs that names this carrier account."""
+    found = await session.scalar(
+        select(Campaign.id)
+        .where(
+            Campaign.organization_id == organization_id,
+            Campaign.telephony_configuration_id == configuration_id,
+            Campaign.status == "running",
+        )
+        .limit(1)
+    )
+    return found is not None
+
+
 async def contacts(
     session: AsyncSession,
     organization_id: int,

@@ -18,6 +18,7 @@ from offhook.campaigns.errors import (
     CampaignNotResumable,
     CampaignNotStartable,
     CampaignNotUpdatable,
+    CampaignRunsByAccount,
     CampaignRunsWithWorkflow,
     ContactNotFound,
     NothingToRedial,
@@ -77,6 +78,12 @@ async def refuse_while_running(session: AsyncSession, organization_id: int, work
     """CampaignRunsWithWorkflow (409): such a workflow is not deleted."""
     if await repository.has_running(session, organization_id, workflow_id):
         raise CampaignRunsWithWorkflow
+
+
+async def refuse_removing_account(session: AsyncSession, organization_id: int, configuration_id: int) -> None:
+    """CampaignRunsByAccount (409): neither the account nor a number of it is removed."""
+    if await repository.runs_by_account(session, organization_id, configuration_id):
+        raise CampaignRunsByAccount
 
 
 async def add_contacts(session: AsyncSession, campaign: Campaign, contacts: Iterable[NewContact], now: datetime) -> int:

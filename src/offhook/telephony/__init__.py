@@ -8,24 +8,30 @@ from offhook.models.ports import ModelSource, Tts
 from offhook.root import Root
 from offhook.runs import LiveRuns
 from offhook.runs.call_tools import TransferDesk
-from offhook.telephony.carrier_http import CarrierHttp
-from offhook.telephony.carriers import all_carriers
-from offhook.telephony import callback_endpoints, refusal_endpoints
+from offhook.telephony import account_endpoints, callback_endpoints, number_endpoints, refusal_endpoints
 from offhook.telephony.accounts import SANDBOX, Accounts
 from offhook.telephony.address import PublicAddress
 from offhook.telephony.callbacks import Callbacks
+from offhook.telephony.carrier_http import CarrierHttp
 from offhook.telephony.carrier_line import CarrierLine
+from offhook.telephony.carriers import all_carriers
+from offhook.telephony.configurations import AccountHooks, Configurations
 from offhook.telephony.endpoints import public, telephony
 from offhook.telephony.events import CallEnded
 from offhook.telephony.gate import MediaGate, SandboxBook, SandboxExchange
 from offhook.telephony.inbound import Answers, InboundCalls
+from offhook.telephony.lookup import CarrierLookup
+from offhook.telephony.managed import ManagedNumbers
+from offhook.telephony.numbers import Numbers
 from offhook.telephony.outbound import CallOrder, Outbound, PlacedCall
-from offhook.telephony.ports import Carriers, CarrierSpec
+from offhook.telephony.ports import Carriers, CarrierSpec, ConfigSpec
 from offhook.telephony.proofs import Proofs
+from offhook.telephony.providers.sandbox.catalog import SandboxCatalog
 from offhook.telephony.providers.sandbox.network import SandboxNetwork
 from offhook.telephony.providers.sandbox.transfers import SandboxTransfers
 from offhook.telephony.providers.sandbox.voice import TtsVoice
 from offhook.telephony.providers.sandbox.wire import SandboxWire
+from offhook.telephony.sandbox_numbers import SandboxNumbers
 from offhook.telephony.service import CallReports
 from offhook.telephony.signals import Signals
 from offhook.telephony.transfer import Transfers
@@ -33,13 +39,24 @@ from offhook.telephony.transfer_results import TransferResults
 from offhook.telephony.unheard import UnheardCalls
 from offhook.telephony.warm_transfer import WarmTransfers
 
-__all__ = ["CallEnded", "CallOrder", "CallReports", "Carriers", "MediaGate", "Outbound", "PlacedCall", "register"]
+__all__ = [
+    "AccountHooks",
+    "CallEnded",
+    "CallOrder",
+    "CallReports",
+    "Carriers",
+    "MediaGate",
+    "Outbound",
+    "PlacedCall",
+    "register",
+]
 
 # Unlike the agent's, so that the two can be told apart by ear, and the one that our own ears understand best: over a
 # telephone band 19 of 20 phrases of the demo agents in a grammar of 32, where the plain voice gets 14.
 CALLER_VOICE: Final = "en-us+klatt3"
 FORGET_EVERY_S: Final = 3600.0
 UNHEARD_EVERY_S: Final = 10.0
+SETTLE_EVERY_S: Final = 30.0
 
 
 def register(root: Root) -> None:
@@ -65,7 +82,17 @@ def register(root: Root) -> None:
     exchange = SandboxExchange(root.db, gate, reports, root.get(LiveRuns), server)
     network = SandboxNetwork(exchange, TtsVoice(caller_tts), SandboxBook(root.db))
     transfers = SandboxTransfers()
-    carriers.add(CarrierSpec(SANDBOX, dialer=network, finder=network, wire=SandboxWire, transferrer=transfers))
+    carriers.add(
+        CarrierSpec(
+            SANDBOX,
+            dialer=network,
+            finder=network,
+            wire=SandboxWire,
+            transferrer=transfers,
+            catalog=SandboxCatalog(SandboxNumbers(root.db)),
+            config=ConfigSpec("Sandbox", (), account_field=""),
+        )
+    )
     root.on_work.append(exchange.go_remote)
     warm = WarmTransfers(root.db, address, signals)
     desk = Transfers(root.db, carriers, accounts, warm)
@@ -79,6 +106,7 @@ def register(root: Root) -> None:
     root.api.include_router(telephony)
     root.api.include_router(public)
     _register_callbacks(root, carriers, line)
+    _register_accounts(root, carriers)
     root.on_stop += [http.aclose, signals.close, network.close]
     root.on_stop += [spec.close for name in carriers.names if (spec := carriers.find(name)) and spec.close]
 
@@ -100,3 +128,18 @@ def _register_callbacks(root: Root, carriers: Carriers, line: CarrierLine) -> No
     root.api.include_router(refusal_endpoints.router)
     root.api.include_router(callback_endpoints.router)
     root.api.include_router(callback_endpoints.carrier_routes(carriers))
+
+
+def _register_accounts(root: Root, carriers: Carriers) -> None:
+    """Accounts, numbers, and the numbers that the platform itself buys."""
+    accounts, address, hooks = root.get(Accounts), root.get(PublicAddress), AccountHooks()
+    numbers = Numbers(root.db, carriers, accounts, address, hooks)
+    managed = ManagedNumbers(root.db, carriers, accounts, numbers, hooks, root.clock)
+    root.provide(AccountHooks, hooks)
+    root.provide(Configurations, Configurations(root.db, carriers, accounts, address, hooks))
+    root.provide(Numbers, numbers)
+    root.provide(ManagedNumbers, managed)
+    root.provide(CarrierLookup, CarrierLookup(root.db, carriers, accounts))
+    root.jobs.add("telephony.settle_purchases", managed.settle, every_s=SETTLE_EVERY_S)
+    root.api.include_router(account_endpoints.router)
+    root.api.include_router(number_endpoints.router)

@@ -159,11 +159,12 @@ async def unset_default_caller(session: AsyncSession, organization_id: int, conf
     )
 
 
-async def has_primary(session: AsyncSession, organization_id: int) -> bool:
-    found = await session.execute(
-        select(PhoneNumber.id).where(PhoneNumber.organization_id == organization_id, PhoneNumber.is_primary).limit(1)
+async def unset_primary(session: AsyncSession, organization_id: int) -> None:
+    await session.execute(
+        update(PhoneNumber)
+        .where(PhoneNumber.organization_id == organization_id, PhoneNumber.is_primary)
+        .values(is_primary=False)
     )
-    return found.scalar_one_or_none() is not None
 
 
 async def routed_elsewhere(session: AsyncSession, account: TelephonyConfiguration, address: str) -> bool:

@@ -64,7 +64,7 @@ class CarrierLine:
 
     async def end(self, spec: CarrierSpec, organization_id: int, run_id: int, result: CallResult | None) -> None:
         """Our side is done: closing the socket ends the call at some carriers only, so each is asked."""
-        if spec.name == SANDBOX or (result is not None and result.end_reason in _NOT_OURS):
+        if spec.name == SANDBOX or (result is not None and _is_over(spec, result)):
             return
         await self.hang_up(spec, organization_id, run_id)
 
@@ -82,3 +82,9 @@ class CarrierLine:
             log.warning("call_not_hung_up", run_id=run_id, code=failure.code)
         except (DomainError, SQLAlchemyError, OSError) as error:
             log.warning("call_not_hung_up", run_id=run_id, error=type(error).__name__)
+
+
+def _is_over(spec: CarrierSpec, result: CallResult) -> bool:
+    """Whether the call ends without being asked to."""
+    ends_with_socket = not spec.outlives_media and result.end_reason != "media_lost"
+    return ends_with_socket or result.end_reason in _NOT_OURS

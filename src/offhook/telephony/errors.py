@@ -80,3 +80,98 @@ class TransferNotFound(NotFound):
     """Transfer not found."""
 
     code = "transfer_not_found"
+
+
+class ConfigurationInvalid(Unprocessable):
+    """The account's fields are not what this carrier needs."""
+
+    code = "configuration_invalid"
+
+
+class CredentialsRefused(Unprocessable):
+    """The carrier does not take this account."""
+
+    code = "credentials_refused"
+
+
+class CarrierCheckFailed(DomainError):
+    """The carrier could not be asked whether it takes this account: try again, or save with ?verify=false."""
+
+    code = "carrier_check_failed"
+    status = 502
+
+
+class ConfigurationNameTaken(Conflict):
+    """An account with this name exists."""
+
+    code = "telephony_configuration_name_taken"
+
+
+class ManagedConfiguration(Conflict):
+    """This account is the platform's own: its numbers come and go with quick-connect."""
+
+    code = "managed_configuration"
+
+
+class ProviderChange(DomainError):
+    """An account stays with its carrier: make a new one."""
+
+    code = "provider_change"
+    status = 400
+
+
+class NumberNotOwned(DomainError):
+    """The carrier says that this account does not have this number."""
+
+    code = "number_not_owned"
+    status = 400
+
+
+class NumberNotFound(NotFound):
+    """Phone number not found."""
+
+    code = "phone_number_not_found"
+
+
+class NumberTaken(Conflict):
+    """This account has this number already."""
+
+    code = "phone_number_taken"
+
+
+class NumberRoutedElsewhere(Conflict):
+    """Calls to this number of this carrier account are routed elsewhere already."""
+
+    code = "phone_number_routing_conflict"
+
+
+class NumberIsManaged(Conflict):
+    """This number was bought by the platform: release it with managed-numbers."""
+
+    code = "phone_number_managed"
+
+
+class NumberNotManaged(Conflict):
+    """This number was not bought by the platform: remove it from its carrier account."""
+
+    code = "phone_number_not_managed"
+
+
+class NoNumberForSale(Conflict):
+    """The carrier has no number to sell there: try another area or country."""
+
+    code = "no_number_available"
+
+
+class NumberNotBought(DomainError):
+    """The number was not bought, and nothing was charged that is not given back."""
+
+    code = "number_not_bought"
+    status = 502
+
+
+class CarrierUnavailable(DomainError):
+    """The carrier did not answer, or refused."""
+
+    code = "carrier_failed"
+    status = 502

@@ -75,12 +75,13 @@ class WarmTransfers:
         news = asyncio.Event()
         with self._signals.on(signals.TRANSFER, transfer_id, lambda _: news.set()):
             await self._signals.ready()
+            starting = asyncio.ensure_future(self._start(spec.transfer_legs, account, order))
             try:
-                await self._start(spec.transfer_legs, account, order)
+                await asyncio.shield(starting)
                 leg = await self._answer(transfer_id, timeout_s, news)
             except BaseException:
                 # Whatever ended the wait: nobody is coming, and an answer that is on its way finds that out.
-                await asyncio.shield(self.let_go(spec, account, transfer_id))
+                await asyncio.shield(self._abandon(spec, account, transfer_id, starting))
                 raise
         return AnsweredTransfer(self, spec, account, leg)
 
@@ -134,6 +135,15 @@ class WarmTransfers:
             if row.state == ANSWERED:
                 return leg_of(row)
         raise TransferRefused("no_answer")
+
+    async def _abandon(
+        self, spec: CarrierSpec, account: CarrierAccount, transfer_id: str, starting: "asyncio.Future[None]"
+    ) -> None:
+        """Only when the carrier has said which leg it rings can that leg be ended."""
+        await asyncio.wait({starting})
+        if not starting.cancelled():
+            starting.exception()
+        await self.let_go(spec, account, transfer_id)
 
     async def let_go(self, spec: CarrierSpec, account: CarrierAccount, transfer_id: str) -> None:
         """Nobody is coming: end the destination's leg, ringing or answered."""

@@ -1,0 +1,50 @@
+"""The queries on purchases of numbers. They are the installation's own book, so none but their writer takes the organisation."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import func, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.telephony.tables import NumberPurchase, PhoneNumber
+
+
+async def left(session: AsyncSession, before: datetime, limit: int = 50) -> Sequence[NumberPurchase]:
+    """Purchases that nobody works on any more and that came to no end, the longest untouched first."""
+    found = await session.execute(
+        select(NumberPurchase)
+        .where(NumberPurchase.state.in_(("buying", "bought")), NumberPurchase.updated_at < before)
+        .order_by(NumberPurchase.updated_at)
+        .limit(limit)
+    )
+    return found.scalars().all()
+
+
+async def move(session: AsyncSession, purchase_id: int, sources: Collection[str], state: str, **known: Any) -> bool:
+    """Compare-and-swap: whether the purchase was in one of ``sources`` and now is in ``state``."""
+    moved = await session.execute(
+        update(NumberPurchase)
+        .where(NumberPurchase.id == purchase_id, NumberPurchase.state.in_(sorted(sources)))
+        .values(state=state, updated_at=func.now(), **known)
+        .returning(NumberPurchase.id)
+        .execution_options(synchronize_session=False)
+    )
+    return moved.scalar_one_or_none() is not None
+
+
+async def note_attempt(session: AsyncSession, purchase_id: int, error: str) -> None:
+    await session.execute(
+        update(NumberPurchase)
+        .where(NumberPurchase.id == purchase_id)
+        .values(attempts=NumberPurchase.attempts + 1, error=error, updated_at=func.now())
+        .execution_options(synchronize_session=False)
+    )
+
+
+async def is_kept(session: AsyncSession, number: str) -> bool:
+    """Whether some organisation has this number of the platform's."""
+    found = await session.execute(
+        select(PhoneNumber.id).where(PhoneNumber.address_normalized == number, PhoneNumber.is_managed).limit(1)
+    )
+    return found.scalar_one_or_none() is not None

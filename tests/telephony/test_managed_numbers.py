@@ -1,0 +1,161 @@
+"""Numbers that the platform buys: one for each key, never one that is paid for and belongs to nobody."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from httpx import AsyncClient, Response
+from pydantic import SecretStr
+from sqlalchemy import text
+
+from offhook.root import Root
+from offhook.settings import Settings
+from offhook.telephony.managed import ManagedNumbers
+from offhook.telephony.ports import CarrierFailed, Carriers
+from tests.fakes.carrier import FakeCarrier
+from tests.fakes.clock import SetClock
+from tests.fixtures_orgs import OrgFixture
+from tests.telephony.conftest import Agent
+
+
+class Shop:
+    def __init__(self, client: AsyncClient, org: OrgFixture) -> None:
+        self.client, self.headers = client, org.owner_headers
+
+    async def connect(self, key: str | None = None, **body: Any) -> Response:
+        headers = self.headers | ({"Idempotency-Key": key} if key else {})
+        return await self.client.post("/telephony/quick-connect", json=body, headers=headers)
+
+    async def release(self, number_id: int) -> Response:
+        return await self.client.delete(f"/telephony/managed-numbers/{number_id}", headers=self.headers)
+
+    async def for_sale(self, **query: str) -> list[str]:
+        answer = await self.client.get("/telephony/available-numbers", params=query, headers=self.headers)
+        assert answer.status_code == 200, answer.text
+        return [one["phone_number"] for one in answer.json()["numbers"]]
+
+
+@pytest.fixture
+def shop(client: AsyncClient, org: OrgFixture) -> Shop:
+    return Shop(client, org)
+
+
+async def test_the_sandbox_sells_and_takes_back(shop: Shop, agent: Agent, client: AsyncClient) -> None:
+    offered = await shop.for_sale(country="US", area_code="212")
+    assert all(number.startswith("+1212555") for number in offered)
+    bought = (await shop.connect(mode="new", phone_number=offered[0], workflow_id=agent.id, label="Main")).json()
+    assert (bought["phone_number"], bought["status"], bought["is_primary"]) == (offered[0], "active", True)
+    assert bought["workflow_id"] == agent.id
+    assert offered[0] not in await shop.for_sale(country="us", area_code="212")
+    taken = await shop.connect(mode="new", phone_number=offered[0])
+    assert (taken.status_code, taken.json()["code"]) == (502, "number_not_bought")
+    forward = (await shop.connect(mode="forward", existing_number="+12125550001", area_code="212")).json()
+    assert forward["forward_to"] == forward["phone_number"] != offered[0]
+    assert "+12125550001" in forward["instructions"]
+    assert not forward["is_primary"]
+    configs = (await client.get("/organizations/telephony-configs", headers=shop.headers)).json()["configurations"]
+    assert [(row["is_managed"], row["phone_number_count"]) for row in configs] == [(True, 2)]
+    kept = await client.delete(f"/organizations/telephony-configs/{configs[0]['id']}", headers=shop.headers)
+    assert (kept.status_code, kept.json()["code"]) == (409, "managed_configuration")
+    gone = await shop.release(bought["phone_number_id"])
+    assert (gone.status_code, gone.content) == (204, b"")
+    assert offered[0] in await shop.for_sale(country="US", area_code="212")
+    assert (await shop.release(bought["phone_number_id"])).status_code == 404
+    for country in ("GB", "FR", "JP"):
+        assert await shop.for_sale(country=country), country
+
+
+async def test_one_key_buys_one_number(shop: Shop) -> None:
+    first = await shop.connect("k1", mode="new")
+    assert (await shop.connect("k1", mode="new")).json() == first.json()
+    other = await shop.connect("k1", mode="new", area_code="212")
+    assert (other.status_code, other.json()["code"]) == (409, "idempotency_conflict")
+
+
+async def test_what_cannot_be_asked_for(shop: Shop, client: AsyncClient, org: OrgFixture) -> None:
+    for body in (
+        {"mode": "x"},
+        {"mode": "forward"},
+        {"mode": "new", "country": "USA"},
+        {"mode": "new", "phone_number": "1"},
+    ):
+        assert (await shop.connect(**body)).status_code == 422, body
+    assert (await shop.connect(mode="new", workflow_id=99999)).status_code == 404
+    assert (await client.get("/telephony/available-numbers", headers=shop.headers)).status_code == 422
+    as_member = await client.post("/telephony/quick-connect", json={"mode": "new"}, headers=org.headers_for("member"))
+    assert as_member.status_code == 403
+
+
+class TestAtACarrier:
+    """The platform's own account is at a carrier that takes money."""
+
+    @pytest.fixture
+    def settings(self, settings: Settings) -> Settings:
+        account = '{"account": "platform", "token": "t"}'
+        return settings.model_copy(
+            update={"platform_carrier": "twilio", "platform_carrier_account": SecretStr(account)}
+        )
+
+    @pytest.fixture
+    def carrier(self, root: Root) -> FakeCarrier:
+        fake = FakeCarrier()
+        root.get(Carriers).add(fake.spec("twilio"))
+        return fake
+
+    async def states(self, root: Root) -> list[str]:
+        async with root.db.transaction() as session:
+            return list((await session.execute(text("SELECT state FROM number_purchases ORDER BY id"))).scalars())
+
+    async def test_bought_pointed_at_us_and_released(self, shop: Shop, carrier: FakeCarrier, root: Root) -> None:
+        bought = (await shop.connect(mode="new", area_code="201")).json()
+        assert carrier.numbers == {bought["phone_number"]}
+        assert carrier.asked_for("point")[0]["number"] == bought["phone_number"]
+        assert await self.states(root) == ["done"]
+        assert (await shop.release(bought["phone_number_id"])).status_code == 204
+        assert carrier.numbers == set()
+
+    async def test_an_answer_that_is_lost_after_the_charge(self, shop: Shop, carrier: FakeCarrier, root: Root) -> None:
+        carrier.refuses["buy"] = CarrierFailed("timeout", "No answer.", retryable=True, is_fate_unknown=True)
+        failed = await shop.connect("k", mode="new")
+        assert (failed.status_code, failed.json()["code"]) == (502, "number_not_bought")
+        assert (carrier.numbers, await self.states(root)) == (set(), ["released"])
+        carrier.refuses.clear()
+        assert (await shop.connect("k", mode="new")).status_code == 200
+        assert len(carrier.numbers) == 1
+
+    async def test_a_carrier_that_cannot_be_asked_afterwards(
+        self, shop: Shop, carrier: FakeCarrier, root: Root
+    ) -> None:
+        away = CarrierFailed("timeout", "No answer.", retryable=True, is_fate_unknown=True)
+        carrier.refuses |= {"buy": away, "owned": away}
+        await shop.connect(mode="new")
+        assert (len(carrier.numbers), await self.states(root)) == (1, ["buying"])
+        managed = root.get(ManagedNumbers)
+        managed._clock = SetClock(root.clock.now() + timedelta(minutes=2))
+        await managed.settle({})
+        assert await self.states(root) == ["buying"]
+        carrier.refuses.clear()
+        managed._clock = SetClock(root.clock.now() + timedelta(minutes=4))
+        await managed.settle({})
+        assert (carrier.numbers, await self.states(root)) == (set(), ["released"])
+
+    async def test_a_number_that_somebody_has_is_not_given_back(
+        self, shop: Shop, carrier: FakeCarrier, root: Root
+    ) -> None:
+        await shop.connect(mode="new", phone_number="+12015550140")
+        carrier.refuses["buy"] = CarrierFailed("timeout", "No answer.", retryable=True, is_fate_unknown=True)
+        assert (await shop.connect(mode="new", phone_number="+12015550140")).status_code == 502
+        assert carrier.numbers == {"+12015550140"}
+
+    async def test_carrier_lookup(self, carrier: FakeCarrier, client: AsyncClient, shop: Shop) -> None:
+        async def look(number: str) -> dict[str, Any]:
+            answer = await client.get("/telephony/carrier-lookup", params={"number": number}, headers=shop.headers)
+            return {"status": answer.status_code, **answer.json()}
+
+        asked = await look("+12015550123")
+        assert (asked["carrier"], asked["line_type"], asked["source"]) == ("Fake Wireless", "mobile", "twilio")
+        assert (asked["country_code"], asked["time_zones"]) == ("US", ["America/New_York"])
+        carrier.refuses["look_up"] = CarrierFailed("carrier_unreachable", "Away.", retryable=True)
+        offline = await look("+447911123456")
+        assert (offline["carrier"], offline["line_type"], offline["source"]) == (None, "mobile", "offline")
+        assert (await look("+1"))["status"] == 422

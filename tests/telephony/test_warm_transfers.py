@@ -1,0 +1,165 @@
+"""Warm transfers whose answer comes as a callback: the semantics of section 6, and the waiting in whichever process."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+import pytest
+from httpx import Response
+
+from offhook.bootstrap import build_root, stop
+from offhook.root import Root
+from offhook.runs.call_tools import Handover, TransferDesk, TransferRefused
+from offhook.settings import Settings
+from offhook.telephony.ports import CarrierFailed, Carriers, TransferOrder
+from offhook.voice.ports import HandoverFailed
+from tests.fakes.carrier import FakeCarrier
+from tests.telephony.fakecom import Account
+
+SALES = "+12015550177"
+
+
+@dataclass
+class Transfer:
+    """One that rings: ``waiting`` is the agent's tool call."""
+
+    account: Account
+    order: TransferOrder
+    waiting: "asyncio.Task[Handover]"
+
+    async def news(self, kind: str, **more: str) -> Response:
+        path = f"/transfer-result/{self.order.transfer_id}"
+        return await self.account.says(path, {"kind": kind, "destination_id": "DEST", **more})
+
+
+class Desk:
+    def __init__(self, account: Account, root: Root) -> None:
+        self.account = account
+        self.desk: TransferDesk = root.services[TransferDesk]
+
+    async def ring(self, *, timeout_s: float = 30) -> Transfer:
+        run_id = await self.account.dial()
+        self.account.carrier.asked.clear()
+        waiting = asyncio.ensure_future(self.desk.ring(self.account.org.id, run_id, SALES, timeout_s))
+        while not (started := self.account.carrier.asked_for("start")):
+            await self.account.carrier.asked.wait()
+            self.account.carrier.asked.clear()
+        return Transfer(self.account, started[-1]["order"], waiting)
+
+
+@pytest.fixture
+def desk(account: Account, root: Root) -> Desk:
+    return Desk(account, root)
+
+
+async def test_answered_seated_and_joined(desk: Desk) -> None:
+    transfer = await desk.ring()
+    order, carrier = transfer.order, desk.account.carrier
+    assert (order.to_number, order.from_number, order.call_id) == (SALES, "+12015550150", "FC1")
+    assert order.result_url == f"http://testserver/api/v1/telephony/transfer-result/{order.transfer_id}"
+    room = await desk.account.says(f"/transfer-answer/{order.transfer_id}", {})
+    assert room.json() == {"room": order.transfer_id}
+    assert (await transfer.news("answered")).json() == {"status": "ok"}
+    assert (await transfer.news("answered")).json() == {"status": "duplicate"}
+    handover = await transfer.waiting
+    assert [one["leg"].destination_id for one in carrier.asked_for("seat")] == [f"DEST-{order.transfer_id[:6]}"]
+    assert carrier.asked_for("join") == []
+    await handover.connect()
+    (joined,) = carrier.asked_for("join")
+    assert joined["leg"].conference_id == f"CONF-DEST-{order.transfer_id[:6]}"
+    # section 6: a hang-up after the answer ends the caller's leg, so that no empty bridge is left
+    assert (await transfer.news("ended")).json() == {"status": "ok"}
+    assert carrier.hung_up == ["FC1"]
+    assert (await transfer.news("ended")).json() == {"status": "duplicate"}
+    assert carrier.hung_up == ["FC1"]
+
+
+@pytest.mark.parametrize(("kind", "reason"), [("failed", "busy"), ("failed", "no_answer"), ("ended", "call_failed")])
+async def test_not_answered(desk: Desk, kind: str, reason: str) -> None:
+    transfer = await desk.ring()
+    more = {"reason": reason} if kind == "failed" else {}
+    assert (await transfer.news(kind, **more)).json() == {"status": "ok"}
+    with pytest.raises(TransferRefused) as refused:
+        await transfer.waiting
+    assert refused.value.reason == reason
+    late = await transfer.news("answered")
+    assert late.json() == {"status": "ignored"}
+    assert desk.account.carrier.asked_for("seat") == []
+    assert "FC1" not in desk.account.carrier.hung_up, "the caller stays with the agent"
+
+
+async def test_a_destination_that_hangs_up_before_the_caller_comes(desk: Desk) -> None:
+    transfer = await desk.ring()
+    await transfer.news("answered")
+    handover = await transfer.waiting
+    await transfer.news("ended")
+    assert desk.account.carrier.hung_up == ["FC1"]
+    with pytest.raises(HandoverFailed):
+        await handover.connect()
+    assert desk.account.carrier.asked_for("join") == []
+
+
+async def test_a_caller_who_hangs_up_while_it_rings(desk: Desk) -> None:
+    transfer = await desk.ring()
+    transfer.waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await transfer.waiting
+    leg = f"DEST-{transfer.order.transfer_id[:6]}"
+    assert desk.account.carrier.hung_up == [leg]
+    assert (await transfer.news("answered")).json() == {"status": "ignored"}
+    assert desk.account.carrier.hung_up == [leg, leg], "nobody would ever join it"
+
+
+async def test_the_room_that_the_carrier_does_not_make(desk: Desk) -> None:
+    desk.account.carrier.refuses["seat"] = CarrierFailed("conference", "No room.", retryable=False)
+    transfer = await desk.ring()
+    assert (await transfer.news("answered")).json() == {"status": "ok"}
+    with pytest.raises(TransferRefused) as refused:
+        await transfer.waiting
+    assert refused.value.reason == "call_failed"
+
+
+async def test_a_carrier_that_refuses_to_ring(desk: Desk) -> None:
+    desk.account.carrier.refuses["start"] = CarrierFailed("busy", "Busy.", retryable=False)
+    transfer = await desk.ring()
+    with pytest.raises(TransferRefused) as refused:
+        await transfer.waiting
+    assert refused.value.reason == "busy"
+
+
+async def test_what_a_stranger_says_of_a_transfer(desk: Desk) -> None:
+    transfer = await desk.ring()
+    path = f"/transfer-result/{transfer.order.transfer_id}"
+    assert (await desk.account.says(path, {"kind": "answered"}, token="wrong")).status_code == 401
+    assert (await desk.account.says("/transfer-result/" + "0" * 32, {"kind": "answered"})).status_code == 404
+    assert (await desk.account.says(path, {"kind": "nothing"})).json() == {"status": "ignored"}
+    assert not transfer.waiting.done()
+    transfer.waiting.cancel()
+    await asyncio.gather(transfer.waiting, return_exceptions=True)
+
+
+class TestInAnotherProcess:
+    @pytest.fixture
+    async def other(self, settings: Settings, database_url: str, fakecom: FakeCarrier) -> AsyncIterator[Root]:
+        built = build_root(settings, database_url)
+        built.get(Carriers).add(fakecom.spec())
+        yield built
+        await stop(built)
+        await built.db.dispose()
+
+    async def test_the_callback_wakes_the_one_that_waits(self, account: Account, other: Root) -> None:
+        transfer = await Desk(account, other).ring()
+        await transfer.news("answered")
+        handover = await asyncio.wait_for(transfer.waiting, 10)
+        await handover.release()
+        assert account.carrier.hung_up == [f"DEST-{transfer.order.transfer_id[:6]}"]
+
+
+async def test_blind(account: Account, root: Root) -> None:
+    run_id = await account.dial()
+    desk: TransferDesk = root.services[TransferDesk]
+    handover = await desk.ring(account.org.id, run_id, SALES, 30, is_blind=True)
+    assert account.carrier.asked_for("start") == []
+    await handover.connect()
+    (redirected,) = account.carrier.asked_for("redirect")
+    assert redirected == {"call_id": "FC1", "to_number": SALES, "from_number": "+12015550150"}
