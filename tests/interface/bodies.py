@@ -34,6 +34,7 @@ PUBLIC = frozenset(
         "vobiz_hangup_callback_of_workflow",
         "vobiz_ring_callback",
         "vonage_events",
+        "vonage_events_of_account",
     }
 )
 # Opened by a signed link too, or by a key of their own kind: tested with their domain.

@@ -9,18 +9,18 @@ from offhook.kit.ids import Id
 from offhook.orgs import CurrentOrg, RequireAdmin
 from offhook.root import use
 from offhook.telephony.account_schemas import (
-    ConfigurationCreate,
-    ConfigurationList,
-    ConfigurationResponse,
-    ConfigurationUpdate,
-    DeletedResponse,
     PhoneNumberCreate,
     PhoneNumberList,
     PhoneNumberResponse,
     PhoneNumberUpdate,
-    ProvidersResponse,
     ProviderSyncResponse,
-    WarningsResponse,
+    TelephonyConfigCreate,
+    TelephonyConfigList,
+    TelephonyConfigResponse,
+    TelephonyConfigUpdate,
+    TelephonyDeletedResponse,
+    TelephonyProvidersResponse,
+    TelephonyWarningsResponse,
 )
 from offhook.telephony.configurations import Configurations, ConfigurationView
 from offhook.telephony.numbers import NewNumber, Numbers, NumberView
@@ -36,7 +36,9 @@ _NUMBER = "/telephony-configs/{configuration_id}/phone-numbers/{phone_number_id}
 
 
 @router.get(
-    "/telephony-providers/metadata", response_model=ProvidersResponse, operation_id="get_telephony_providers_metadata"
+    "/telephony-providers/metadata",
+    response_model=TelephonyProvidersResponse,
+    operation_id="get_telephony_providers_metadata",
 )
 async def providers_metadata(org: CurrentOrg, accounts: Accounts) -> dict[str, Any]:
     """Every carrier that an account can be made of, with the fields of its form and what it can do."""
@@ -58,13 +60,15 @@ def _provider(spec: CarrierSpec) -> dict[str, Any]:
     }
 
 
-@router.get("/telephony-config-warnings", response_model=WarningsResponse, operation_id="get_telephony_config_warnings")
+@router.get(
+    "/telephony-config-warnings", response_model=TelephonyWarningsResponse, operation_id="get_telephony_config_warnings"
+)
 async def config_warnings(org: CurrentOrg, accounts: Accounts) -> dict[str, int]:
     """What accounts lack without which the carrier's webhooks cannot be believed."""
     return await accounts.warnings(org.organization_id)
 
 
-@router.get("/telephony-configs", response_model=ConfigurationList, operation_id="list_telephony_configs")
+@router.get("/telephony-configs", response_model=TelephonyConfigList, operation_id="list_telephony_configs")
 async def list_configurations(org: CurrentOrg, accounts: Accounts) -> dict[str, Any]:
     """The organisation's carrier accounts. The sandbox needs none."""
     return {"configurations": await accounts.listing(org.organization_id)}
@@ -72,33 +76,33 @@ async def list_configurations(org: CurrentOrg, accounts: Accounts) -> dict[str, 
 
 @router.post(
     "/telephony-configs",
-    response_model=ConfigurationResponse,
+    response_model=TelephonyConfigResponse,
     operation_id="create_telephony_config",
     responses=answers(502),
 )
 async def create_configuration(
-    body: ConfigurationCreate, org: RequireAdmin, accounts: Accounts, verify: Verify = True
+    body: TelephonyConfigCreate, org: RequireAdmin, accounts: Accounts, verify: Verify = True
 ) -> ConfigurationView:
     """Secrets are stored encrypted and never shown again."""
     return await accounts.create(org, body.name, body.config, is_default=body.is_default_outbound, verify=verify)
 
 
-@router.get(_CONFIG, response_model=ConfigurationResponse, operation_id="get_telephony_config")
+@router.get(_CONFIG, response_model=TelephonyConfigResponse, operation_id="get_telephony_config")
 async def get_configuration(configuration_id: Id, org: CurrentOrg, accounts: Accounts) -> ConfigurationView:
     return await accounts.get(org.organization_id, configuration_id)
 
 
 @router.put(
-    _CONFIG, response_model=ConfigurationResponse, operation_id="update_telephony_config", responses=answers(502)
+    _CONFIG, response_model=TelephonyConfigResponse, operation_id="update_telephony_config", responses=answers(502)
 )
 async def update_configuration(
-    configuration_id: Id, body: ConfigurationUpdate, org: RequireAdmin, accounts: Accounts, verify: Verify = True
+    configuration_id: Id, body: TelephonyConfigUpdate, org: RequireAdmin, accounts: Accounts, verify: Verify = True
 ) -> ConfigurationView:
     """The carrier cannot be changed (400)."""
     return await accounts.update(org, configuration_id, body.name, body.config, verify=verify)
 
 
-@router.delete(_CONFIG, response_model=DeletedResponse, operation_id="delete_telephony_config")
+@router.delete(_CONFIG, response_model=TelephonyDeletedResponse, operation_id="delete_telephony_config")
 async def delete_configuration(configuration_id: Id, org: RequireAdmin, accounts: Accounts) -> dict[str, Any]:
     """Its numbers go with it; refused while a campaign runs with it."""
     await accounts.delete(org, configuration_id)
@@ -107,7 +111,7 @@ async def delete_configuration(configuration_id: Id, org: RequireAdmin, accounts
 
 @router.post(
     f"{_CONFIG}/set-default-outbound",
-    response_model=ConfigurationResponse,
+    response_model=TelephonyConfigResponse,
     operation_id="set_default_telephony_config",
 )
 async def set_default(configuration_id: Id, org: RequireAdmin, accounts: Accounts) -> ConfigurationView:
@@ -117,7 +121,7 @@ async def set_default(configuration_id: Id, org: RequireAdmin, accounts: Account
 
 @router.post(
     f"{_CONFIG}/reactivate",
-    response_model=ConfigurationResponse,
+    response_model=TelephonyConfigResponse,
     operation_id="reactivate_telephony_config",
     responses=answers(502),
 )
@@ -157,7 +161,7 @@ async def update_number(
     return _number(await numbers.update(org, configuration_id, phone_number_id, body.changes()))
 
 
-@router.delete(_NUMBER, response_model=DeletedResponse, operation_id="delete_telephony_phone_number")
+@router.delete(_NUMBER, response_model=TelephonyDeletedResponse, operation_id="delete_telephony_phone_number")
 async def delete_number(configuration_id: Id, phone_number_id: Id, org: RequireAdmin, numbers: Lines) -> dict[str, Any]:
     """The carrier keeps it; refused while a campaign runs with the account."""
     await numbers.remove(org, configuration_id, phone_number_id)

@@ -22,7 +22,7 @@ def _small(values: dict[str, Any]) -> dict[str, Any]:
 Values = Annotated[dict[str, Any], AfterValidator(_small)]
 
 
-class FieldResponse(BaseModel):
+class TelephonyFieldResponse(BaseModel):
     model_config = ConfigDict(from_attributes=True)
 
     name: str
@@ -32,11 +32,11 @@ class FieldResponse(BaseModel):
     help: str
 
 
-class ProviderResponse(BaseModel):
+class TelephonyProviderResponse(BaseModel):
     provider: str
     display_name: str
     connectivity: Literal["api", "sip"] = "api"
-    fields: list[FieldResponse]
+    fields: list[TelephonyFieldResponse]
     docs_url: str | None
     can_dial: bool
     can_sell_numbers: bool
@@ -44,11 +44,11 @@ class ProviderResponse(BaseModel):
     transfers: list[Literal["warm", "blind"]]
 
 
-class ProvidersResponse(BaseModel):
-    providers: list[ProviderResponse]
+class TelephonyProvidersResponse(BaseModel):
+    providers: list[TelephonyProviderResponse]
 
 
-class WarningsResponse(BaseModel):
+class TelephonyWarningsResponse(BaseModel):
     """How many accounts lack what verifies their webhooks; one count for each carrier and field."""
 
     model_config = ConfigDict(extra="allow")
@@ -57,7 +57,7 @@ class WarningsResponse(BaseModel):
     vonage_missing_signature_secret_count: int = 0
 
 
-class ConfigurationCreate(BaseModel):
+class TelephonyConfigCreate(BaseModel):
     """``config``: ``provider`` and the fields that its metadata name."""
 
     name: Name
@@ -65,14 +65,14 @@ class ConfigurationCreate(BaseModel):
     config: Values
 
 
-class ConfigurationUpdate(BaseModel):
+class TelephonyConfigUpdate(BaseModel):
     """``config`` replaces the fields; a secret that is left out or sent as its mask stays."""
 
     name: Name | None = None
     config: Values | None = None
 
 
-class ConfigurationItem(BaseModel):
+class TelephonyConfigItem(BaseModel):
     model_config = ConfigDict(from_attributes=True)
 
     id: int
@@ -91,18 +91,18 @@ class ConfigurationItem(BaseModel):
     updated_at: datetime
 
 
-class ConfigurationResponse(ConfigurationItem):
+class TelephonyConfigResponse(TelephonyConfigItem):
     """``credentials``: every field, secrets masked."""
 
     credentials: dict[str, Any]
     supports_trunks: bool = False
 
 
-class ConfigurationList(BaseModel):
-    configurations: list[ConfigurationItem]
+class TelephonyConfigList(BaseModel):
+    configurations: list[TelephonyConfigItem]
 
 
-class DeletedResponse(BaseModel):
+class TelephonyDeletedResponse(BaseModel):
     success: bool
     id: int
 

@@ -128,6 +128,8 @@ def _add(
     routes: APIRouter, spec: CarrierSpec, path: str, kind: str, endpoint: Callable[..., Awaitable[dict[str, str]]]
 ) -> None:
     by = "_of_workflow" if "{workflow_id}" in path else ""
+    if "{" not in path and kind in spec.callbacks:
+        by = "_of_account"
     routes.add_api_route(
         f"/{spec.name}/{path}",
         endpoint,
