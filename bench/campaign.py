@@ -9,6 +9,7 @@ import argparse
 import asyncio
 import json
 import os
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -84,7 +85,10 @@ async def measure(args: argparse.Namespace) -> dict[str, Any]:
             data = Path(folder) / "data"
             async with rig(url, data, phones={}, live_calls=1000) as one:
                 await start(one, args.workers)
-                report["lists"] = [await sustained(one, postgres, n, args) for n in args.contacts]
+                report["lists"] = []
+                for contacts in args.contacts:
+                    report["lists"].append(await sustained(one, postgres, contacts, args))
+                    print(json.dumps(report["lists"][-1]), file=sys.stderr, flush=True)
             if args.slot_calls:
                 async with rig(url, data, phones={"instant_call_s": 1.0}, live_calls=1000) as one:
                     await start(one, args.workers)

@@ -82,7 +82,7 @@ class Play:
 
     def script(self, *, alone: bool) -> Script:
         """Those that charge runs or tell customers hold locks that are not the engine's: one of them at a time."""
-        scripts: list[Callable[[], Script]] = [self.pass_, self.pass_, self.settling, self.settling, self.tick]
+        scripts: list[Callable[[], Script]] = [self.pass_, self.looking, self.settling, self.settling, self.tick]
         return self.rng.choice(scripts + ([self.report, self.report, self.status, self.refusal] if alone else []))()
 
     # what the engine does
@@ -110,6 +110,14 @@ class Play:
             ids = yield do("reserve", plan, chosen, now=at, may_dial_until=until, check_at=check_at)
             yield "place", self.place(plan, chosen, ids, until)
         yield do("wake", org, None)
+
+    async def looking(self) -> Script:
+        """Claims beside another's, which holds no lock that would keep them apart: what is locked is skipped."""
+        now = self.twins.clock.now()
+        for plan in self.plans:
+            found = yield do("claim", plan.id, now, self.rng.choice([1, 4]), ())
+            if found:
+                yield do("refuse", [self.refused(one.id) for one in found[:1]], now)
 
     async def settling(self) -> Script:
         org, rng, now = self.organization_id, self.rng, self.twins.clock.now()
