@@ -22,7 +22,7 @@ export const theme = createTheme({
   cursorType: "pointer",
   components: {
     Badge: Badge.extend({ defaultProps: { variant: "light", tt: "none", fw: 600 } }),
-    Modal: Modal.extend({ defaultProps: { radius: "lg", closeButtonProps: { "aria-label": "Close" } } }),
+    Modal: Modal.extend({ defaultProps: { radius: "lg", closeButtonProps: { "aria-label": "Close" } }, styles: { title: { fontSize: 17, fontWeight: 650 } } }),
     Table: Table.extend({ defaultProps: { verticalSpacing: "sm", horizontalSpacing: "lg" } }),
   },
 });

@@ -57,8 +57,8 @@ function Month({ insights }: { insights: Insights | undefined }) {
     <Loaded query={period} what="This month" height={96}>
       {(data) => (
         <Figures>
-          <Figure name="Conversations this month" value={count(data.total_calls)} note={today && `${count(today.call_count)} today`} />
-          <Figure name="Minutes this month" value={count(Math.round(data.total_minutes * 10) / 10)} note={today && `${count(today.total_minutes)} today`} />
+          <Figure name="Runs this month" value={count(data.total_calls)} note={today && `${count(today.call_count)} today`} />
+          <Figure name="Minutes this month" value={count(Math.round(data.total_minutes * 10) / 10)} note={today && `${count(Math.round(today.total_minutes * 10) / 10)} today`} />
           <Figure name="Cost this month" value={money(data.total_cost_cents)} note={today && `${money(today.total_cost_cents)} today`} />
           <Figure name="Answer time today" value={ms(today?.p50_ms)} note="median" />
           <Figure name="Balance" value={money(data.balance_cents)} note={data.is_unlimited ? "not limited" : `${count(Math.floor(data.minutes_remaining))} minutes left`} />

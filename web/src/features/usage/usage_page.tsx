@@ -58,7 +58,7 @@ function Period() {
     <Loaded query={period} what="This month" height={96}>
       {(data) => (
         <Figures>
-          <Figure name="Conversations this month" value={count(data.total_calls)} />
+          <Figure name="Runs this month" value={count(data.total_calls)} />
           <Figure name="Minutes" value={count(Math.round(data.total_minutes * 10) / 10)} note={data.included_minutes > 0 && `${count(data.included_minutes)} included`} />
           <Figure name="Cost" value={money(data.total_cost_cents)} />
           <Figure name="Balance" value={money(data.balance_cents)} note={data.is_enforced ? "empty: new calls are refused" : "not enforced"} />
