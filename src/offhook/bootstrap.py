@@ -6,6 +6,7 @@ from sqlalchemy import MetaData
 
 import offhook.campaigns.tables
 import offhook.jobs.tables
+import offhook.knowledge.tables
 import offhook.models.prices.tables
 import offhook.models.tables
 import offhook.orgs.tables
@@ -21,6 +22,7 @@ from offhook import (
     browser,
     campaigns,
     chat,
+    knowledge,
     models,
     orgs,
     recordings,
@@ -48,6 +50,7 @@ DOMAINS = (
     recordings,
     workflows,
     models,
+    knowledge,
     runs,
     telephony,
     browser,
@@ -64,6 +67,7 @@ TABLES = (
     offhook.usage.tables,
     offhook.models.prices.tables,
     offhook.recordings.tables,
+    offhook.knowledge.tables,
     offhook.workflows.tables,
     offhook.models.tables,
     offhook.runs.tables,

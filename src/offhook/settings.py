@@ -34,6 +34,8 @@ class Settings(BaseSettings):
     platform_carrier_account: SecretStr | None = None
     signup_enabled: bool = True
     secret_key: SecretStr | None = None
+    # Where documents are kept: a bucket that every machine reaches (s3://bucket/prefix, gs://…, az://…) or the data folder.
+    storage_url: str | None = Field(default=None, pattern=r"^(s3|gs|az|azure|file|memory)://")
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["text", "json"] = "text"
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.interface.world import CALCULATOR, Body, World
+from tests.interface.world import CALCULATOR, NAME, Body, World
 from tests.workflows.definitions import simple
 
 # Reached without a credential; each protects itself otherwise (password, one-time link, signature, signed link).
@@ -40,7 +40,9 @@ PUBLIC = frozenset(
 # Opened by a signed link too, or by a key of their own kind: tested with their domain.
 SUPERUSER_PREFIX = "/superuser/"
 # Changes by method, but a viewer may: they change nothing of the organisation's.
-VIEWER_MAY = frozenset({"validate_workflow", "change_password", "end_session", "switch_organization"})
+VIEWER_MAY = frozenset(
+    {"validate_workflow", "change_password", "end_session", "switch_organization", "search_knowledge"}
+)
 # Only for somebody who is signed in.
 PERSONAL = frozenset({"end_session"})
 # Answers as long as the conversation lasts.
@@ -129,6 +131,8 @@ BODIES: dict[str, Body] = {
     "create_telephony_phone_number": lambda world: {"address": "+12015550171"},
     "update_telephony_phone_number": lambda world: {"label": world.mark},
     "quick_connect": lambda world: {"mode": "new"},
+    "update_document": lambda world: {"name": f"Renamed {world.mark}"},
+    "search_knowledge": lambda world: {"query": NAME},
     "update_credential": lambda world: {"name": f"Renamed {world.mark}"},
 }
 # Bodies that name something of the organisation: another's must be refused like an unknown one.

@@ -41,6 +41,7 @@ class World:
         await self._webhook()
         await self._recording()
         await self._tools()
+        await self._document()
         await self._organisation()
         return self
 
@@ -84,6 +85,11 @@ class World:
         secret = {"credential_type": "bearer_token", "credential_data": {"token": self.mark}}
         credential = await self.make("/credentials/", {"name": f"{NAME} {self.mark}", **secret})
         self.ids |= {"tool_uuid": tool["tool_uuid"], "credential_uuid": credential["uuid"]}
+
+    async def _document(self) -> None:
+        file = {"file": (f"{self.mark}.txt", f"{NAME} {self.mark}".encode())}
+        answer = await self.call("POST", "/knowledge-base/", files=file)
+        self.ids |= {"document_id": answer.json()["id"]}
 
     async def _organisation(self) -> None:
         key = await self.make("/organizations/api-keys", {"name": f"{NAME} {self.mark}"})

@@ -127,7 +127,7 @@ class TestSaving:
             ({"stt": {"provider": "builtin", "language": "?"}}, "match pattern"),
             ({"fallbacks": {"llm": [OPENAI] * 6}}, "at most 5"),
             ({"fallbacks": {"llm": [{"provider": "nobody"}]}}, "allowed"),
-            ({"embeddings": {"provider": "openai"}}, "builtin"),
+            ({"embeddings": {"provider": "nobody"}}, "builtin"),
             ({"mode": "dograh", "dograh": {"api_key": "k"}}, "byok"),
             ({"mode": "byok", "byok": {"mode": "realtime"}}, "pipeline"),
             ([], "valid dictionary"),

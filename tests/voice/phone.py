@@ -13,7 +13,7 @@ from offhook.models.ports import CallModels, Llm, Stt, Tts
 from offhook.voice import events
 from offhook.voice.config import CallConfig
 from offhook.voice.line import Agent
-from offhook.voice.ports import CallResult, NoSounds, Recorder, Sounds, Toolbox
+from offhook.voice.ports import CallResult, Knowledge, NoKnowledge, NoSounds, Recorder, Sounds, Toolbox
 from offhook.voice.session import CallSession
 from offhook.workflows.graph import parse_graph
 from tests.fakes.clock import run_virtual
@@ -59,6 +59,7 @@ class Call:
     started_at: float = 0.0
     recorder: Recorder | None = None
     sounds: Sounds = field(default_factory=NoSounds)
+    knowledge: Knowledge = field(default_factory=NoKnowledge)
     _loud_until: float = -1.0
     _loudness: float = LOUDNESS
     _beeps: tuple[float, float] = (-1.0, 0.0)
@@ -133,6 +134,7 @@ class Call:
             self.tools,
             dict(self.context),
             self.sounds,
+            self.knowledge,
         )
         self._session = CallSession(
             agent=agent, leg=self.leg, models=models, sink=self.sink, vad=LoudnessVad(), recorder=self.recorder

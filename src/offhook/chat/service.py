@@ -9,6 +9,7 @@ from typing import Any, Final
 import structlog
 
 from offhook.chat.errors import ChatTimedOut, WorkflowChanged
+from offhook.knowledge import Consultant
 from offhook.models.ports import ModelSource
 from offhook.orgs import Caller
 from offhook.recordings import Library
@@ -19,6 +20,7 @@ from offhook.runs.chat_turns import NewTurn
 from offhook.runs.chats import Answer, Claim
 from offhook.runs.context import call_context
 from offhook.runs.events import RunStarted
+from offhook.runs.knowledge import CallKnowledge
 from offhook.runs.limits import TEXT_CHAT
 from offhook.runs.outage import DATABASE_ERRORS
 from offhook.runs.sounds import CallSounds
@@ -170,6 +172,7 @@ class Chats:
             toolbox=await self._root.get(ToolRegistry).for_run(run, graph, context),
             context=context,
             sounds=CallSounds(self._root.get(Library), run.organization_id),
+            knowledge=CallKnowledge(self._root.get(Consultant), run.organization_id),
         )
         source = self._root.get(ModelSource)  # type: ignore[type-abstract]
         return TextSession(

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Annotated, Any, Final
 
 from fastapi import Depends
-from sqlalchemy import DateTime, MetaData
+from sqlalchemy import DateTime, MetaData, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
 from sqlalchemy.orm import DeclarativeBase
@@ -51,6 +51,13 @@ class Database:
         """One transaction: committed when the block ends, rolled back when it raises."""
         async with self._sessions() as session, session.begin():
             yield session
+
+    async def run_alone(self, *statements: str) -> None:
+        """Statements that PostgreSQL runs outside transactions (``CREATE INDEX CONCURRENTLY``), on one connection."""
+        async with self.engine.connect() as connection:
+            outside = await connection.execution_options(isolation_level="AUTOCOMMIT")
+            for statement in statements:
+                await outside.execute(text(statement))
 
     async def dispose(self) -> None:
         await self.engine.dispose()

@@ -9,7 +9,9 @@ from offhook.kit.ratelimit import RateLimiter
 from offhook.models import local_servers
 from offhook.models.checks import Checked, check_all
 from offhook.models.choices import of_settings
-from offhook.models.errors import UnknownModel
+from offhook.models.embeddings import EMBEDDING_MODELS
+from offhook.models.embeddings import chosen as chosen_embeddings
+from offhook.models.errors import KeyMissing, UnknownModel
 from offhook.models.local_servers import Found
 from offhook.models.registry import BUILTIN, ModelRegistry
 from offhook.models.schemas import ModelDefaultsResponse
@@ -19,7 +21,6 @@ from offhook.orgs import Caller
 from offhook.settings import Settings
 
 FRESH_S: Final = 30.0
-EMBEDDINGS: Final = {"builtin": ["all-minilm-l6-v2"]}
 
 
 class Configuring:
@@ -54,7 +55,8 @@ class Configuring:
             for kind, choices in chosen.by_kind.items()
         }
         first: dict[str, Any] = {kind: listed[0] for kind, listed in shown.items()}
-        return {**first, "fallbacks": {kind: listed[1:] for kind, listed in shown.items()}}
+        fallbacks = {kind: listed[1:] for kind, listed in shown.items()}
+        return {**first, "embeddings": _embeddings(services), "fallbacks": fallbacks}
 
     async def defaults(self) -> ModelDefaultsResponse:
         catalogue = self._registry.catalogue
@@ -68,7 +70,7 @@ class Configuring:
                     **{kind: choices[0].provider for kind, choices in installed.by_kind.items()},
                     "embeddings": BUILTIN,
                 },
-                "embeddings": EMBEDDINGS,
+                "embeddings": {provider: list(models) for provider, models in EMBEDDING_MODELS.items()},
                 "local_servers": [_local(found) for found in await self._local_servers()],
             }
         )
@@ -89,6 +91,15 @@ class Configuring:
         if local_servers.are_allowed(self._settings) and now - self._found_at > FRESH_S:
             self._found, self._found_at = await local_servers.find(), now
         return self._found
+
+
+def _embeddings(services: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        choice = chosen_embeddings(services)
+    except (UnknownModel, KeyMissing):
+        choice = chosen_embeddings({})
+    shown = {"provider": choice.provider, "model": choice.model, "has_key": bool(choice.api_key)}
+    return {**shown, "base_url": choice.base_url} if choice.base_url else shown
 
 
 def _public(service: Mapping[str, Any]) -> dict[str, Any]:

@@ -33,6 +33,8 @@ def places(configuration: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, An
     for kind in KINDS:
         if isinstance(service := configuration.get(kind), dict):
             yield kind, service
+    if isinstance(service := configuration.get("embeddings"), dict):
+        yield "embeddings", service
     fallbacks = configuration.get("fallbacks")
     for kind in KINDS:
         listed = fallbacks.get(kind) if isinstance(fallbacks, dict) else None

@@ -74,7 +74,7 @@ class NodeHint:
 
     ``entered`` is true when nothing was said at this node yet. ``prompt`` is rendered; ``say_text`` is the sentence
     that a rule-based model speaks on entering (greeting, ``data.offline_say`` or the quoted sentence of the prompt).
-    ``variables`` are the extraction variables ``{name, type, prompt}``.
+    ``variables`` are the extraction variables ``{name, type, prompt}``, ``passages`` what documents say to the question.
     """
 
     node_id: str
@@ -86,6 +86,7 @@ class NodeHint:
     edges: tuple[EdgeHint, ...] = ()
     tools: tuple[ToolHint, ...] = ()
     variables: tuple[dict[str, Any], ...] = ()
+    passages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,9 +58,8 @@ class SttService(_Service):
     language: Annotated[str, Field(pattern=r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$", max_length=35)] | None = None
 
 
-class EmbeddingsService(_Strict):
-    provider: Literal["builtin"]
-    model: Literal["all-minilm-l6-v2"] | None = None
+class EmbeddingsService(_Service):
+    """What embeds documents. Another model makes their vectors anew; searches use the old ones until then."""
 
 
 class Fallbacks(_Strict):
@@ -151,12 +150,20 @@ class EffectiveService(BaseModel):
     language: str | None = None
 
 
+class EffectiveEmbeddings(BaseModel):
+    provider: str
+    model: str
+    has_key: bool
+    base_url: str | None = None
+
+
 class EffectiveModels(BaseModel):
     """The first of each kind; ``fallbacks`` take over in this order, the offline ones last."""
 
     llm: EffectiveService
     tts: EffectiveService
     stt: EffectiveService
+    embeddings: EffectiveEmbeddings
     fallbacks: dict[Literal["llm", "tts", "stt"], list[EffectiveService]]
 
 

@@ -1,7 +1,7 @@
 """The rules of an organisation's model configuration: reading, changing, upgrading it, with keys sealed at rest."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.crypto import Keyring, SecretUnreadable
 from offhook.kit.egress import EgressClient, EgressTimeout, HostNotFound
-from offhook.models import formats, repository
+from offhook.models import embeddings, formats, repository
 from offhook.models.choices import Chosen
 from offhook.models.errors import AddressUnknown, KeyMissing
 from offhook.models.registry import ModelRegistry
@@ -46,6 +46,7 @@ class Preview:
 
 
 NOTHING: Final = Stored(VERSION, {})
+Changed = Callable[[AsyncSession, int], Awaitable[None]]
 
 
 class ModelConfigurations:
@@ -54,7 +55,12 @@ class ModelConfigurations:
     def __init__(self, registry: ModelRegistry, keyring: Keyring, egress: EgressClient) -> None:
         self._registry = registry
         self._keyring = keyring
-        self._egress = egress
+        self.egress = egress
+        self._on_change: list[Changed] = []
+
+    def on_change(self, hook: Changed) -> None:
+        """``hook`` gets the organisation's id in the transaction of every change."""
+        self._on_change.append(hook)
 
     async def stored(self, session: AsyncSession, organization_id: int, *, for_update: bool = False) -> Stored:
         """With the keys; those that no key of this installation opens are left out and logged."""
@@ -97,6 +103,7 @@ class ModelConfigurations:
                 vendor = self._registry.catalogue.find(kind, choice.provider)
                 if vendor.needs_key and not choice.api_key and choice.base_url is None:
                     raise KeyMissing(f"{vendor.title} needs an api_key (models.{kind}).")
+        embeddings.chosen(services)
         return services
 
     async def check_override(
@@ -117,7 +124,7 @@ class ModelConfigurations:
             if not service.get("base_url"):
                 continue
             try:
-                await self._egress.check_url(service["base_url"])
+                await self.egress.check_url(service["base_url"])
             except HostNotFound as error:
                 raise AddressUnknown(f"{place}.base_url: {error.message}") from error
             except EgressTimeout:
@@ -166,6 +173,8 @@ class ModelConfigurations:
             sealed_keys=sealed,
             updated_by=caller.user_id,
         )
+        for hook in self._on_change:
+            await hook(session, caller.organization_id)
 
 
 def effective(choice: Choice) -> dict[str, Any]:

@@ -1,12 +1,11 @@
-"""Decodes one sound file that a stranger sent, in a process of its own with limits: see ``decoder``.
+"""Decodes one sound file that a stranger sent, in a process of its own with limits: see ``decoder`` and ``kit.limited``.
 
-    python -I decode_program.py IN OUT MAX_SECONDS
+    decode_program.py IN OUT MAX_SECONDS
 
 Writes OUT as WAV, PCM16, mono, 16 kHz, prints its length in seconds and exits with 0; 3: no sound file of a kind that is
 read, 4: longer than MAX_SECONDS, 5: it holds no sound.
 """
 
-import resource
 import sys
 import wave
 from pathlib import Path
@@ -22,8 +21,6 @@ TOO_LONG: Final = 4
 EMPTY: Final = 5
 KINDS: Final = frozenset({"WAV", "WAVEX", "FLAC", "OGG", "MP3"})
 MAX_CHANNELS: Final = 8
-CPU_S: Final = 20
-MEMORY_BYTES: Final = 1 << 30
 
 
 class Refused(Exception):
@@ -75,8 +72,6 @@ def _write(file: Any, target: Path, max_s: float) -> float:
 
 
 def main() -> int:
-    resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S))
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     source, target, max_s = sys.argv[1:]
     try:
         sys.stdout.write(f"{decode(Path(source), Path(target), float(max_s)):.3f}\n")

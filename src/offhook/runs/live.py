@@ -11,6 +11,7 @@ from typing import Final
 import structlog
 
 from offhook.kit.audio import Codec
+from offhook.knowledge import Consultant
 from offhook.models.ports import ModelSource
 from offhook.recordings import Library
 from offhook.root import Root
@@ -19,6 +20,7 @@ from offhook.runs.context import call_configurations, call_context
 from offhook.runs.errors import ProcessIsFull, RunNotConnectable
 from offhook.runs.events import RunFinished, RunStarted
 from offhook.runs.finishing import Ending
+from offhook.runs.knowledge import CallKnowledge
 from offhook.runs.outage import DATABASE_ERRORS, through_outage
 from offhook.runs.pre_call import PRE_CALL_FETCHED, PreCallFetch
 from offhook.runs.recording import Recordings, WavRecorder
@@ -186,6 +188,8 @@ class LiveRuns:
         vad = await self._voice_activity()
         configurations = call_configurations(run, version)
         graph, context = parse_graph(version.definition), call_context(run, version)
+        if any(node.document_refs for node in graph.nodes.values()):
+            self._root.get(Consultant).warm()
         fetched = await self._pre_call.result(run, graph.nodes.get(graph.start_id or ""))
         context.update(fetched.variables)
         if fetched.event is not None:
@@ -196,6 +200,7 @@ class LiveRuns:
             toolbox=await self._tools.for_run(run, graph, context),
             context=context,
             sounds=CallSounds(self._root.get(Library), run.organization_id),
+            knowledge=CallKnowledge(self._root.get(Consultant), run.organization_id),
         )
         source = self._root.get(ModelSource)  # type: ignore[type-abstract]
         models = await source.for_organization(run.organization_id, version.configurations)

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from offhook.models.ports import Expectation, LlmRequest, Message, TextDelta, ToolCall, ToolCalled
@@ -13,8 +13,9 @@ from offhook.voice.extract import Extractor
 from offhook.voice.history import History
 from offhook.voice.line import Agent
 from offhook.voice.llm_chain import Emit, LlmChain
-from offhook.voice.ports import Announcement, CallOver, Sound, Tool
+from offhook.voice.ports import Announcement, CallOver, Passage, Sound, Tool
 from offhook.voice.prompts import edge_tools, expectation_for, hint_for, system_message
+from offhook.voice.retrieval import Retriever, as_prompt
 from offhook.voice.tool_calls import ToolRunner
 from offhook.workflows.graph import Edge, Node
 from offhook.workflows.template import render, variables
@@ -86,6 +87,8 @@ class Conversation:
         self._emit = emit
         self._is_spoken = is_spoken
         self._tools = ToolRunner(emit)
+        self._retriever = Retriever(agent.knowledge, emit)
+        self._heard: str | None = None
         self._extractor = Extractor(llm, emit)
         self._compactor = Compactor(llm, emit, is_on=agent.config.is_compaction_on)
         self.history = History()
@@ -126,11 +129,15 @@ class Conversation:
         """What a tool ended the conversation with."""
         return self._tools.over
 
+    def overhear(self, text: str) -> None:
+        """What the caller has said so far of a turn that goes on: their question may be looked up already."""
+        self._retriever.overhear(self.node, text)
+
     # -- one turn -------------------------------------------------------------------------------------------------
 
     async def respond(self, heard: str | None, *, edge: Edge | None = None) -> AsyncGenerator[Step, None]:
         """Answer the caller. ``heard`` is None when nobody spoke (the first turn); ``edge`` was chosen by keys."""
-        messages = self.history.messages
+        self._heard, messages = heard, self.history.messages
         self.history.begin_turn(self._compactor.compacted(messages + await self._tools.settle()))
         if self.over is not None:  # the caller interrupted the goodbye: the conversation goes on
             self._tools.over, self.is_over = None, False
@@ -218,10 +225,11 @@ class Conversation:
         return None if text is None else Speech(render(text, self.context), is_fixed=True)
 
     async def _ask_model(self, calls: list[ToolCall]) -> AsyncGenerator[Speech, None]:
+        request = self._request(await self._retriever.passages(self.node, self._heard))
         for attempt in (1, 2):
             said: list[str] = []
             try:
-                async with aclosing(self._llm.stream(self._request())) as stream:
+                async with aclosing(self._llm.stream(request)) as stream:
                     async for event in stream:
                         if isinstance(event, TextDelta) and event.text:
                             said.append(event.text)
@@ -243,16 +251,21 @@ class Conversation:
         self.history.said(text, calls)
         self._tools.expect(calls)
 
-    def _request(self) -> LlmRequest:
+    def _request(self, passages: Sequence[Passage]) -> LlmRequest:
         node, edges = self.node, self.edges()
         tools = self._node_tools()
         system = system_message(self.graph, node, self.context, is_spoken=self._is_spoken)
         if self._compactor.summary:
             system += f"\n\n# What was said before\n{self._compactor.summary}"
+        if passages:
+            system += f"\n\n{as_prompt(passages)}"
         return LlmRequest(
             messages=[Message("system", system), *self.history.messages],
             tools=[*edge_tools(edges, self.context), *(tool.spec for tool in tools)],
-            hint=hint_for(node, edges, tools, self.context, entered=self._entered),
+            hint=replace(
+                hint_for(node, edges, tools, self.context, entered=self._entered),
+                passages=tuple(f"{passage.heading}\n{passage.text}".strip() for passage in passages),
+            ),
         )
 
     def _node_tools(self) -> Sequence[Tool]:
@@ -319,6 +332,7 @@ class Conversation:
     async def finish(self, timeout_s: float = 5.0) -> None:
         """Extract what the last node asks for and wait for extractions and side effects that are under way."""
         self._compactor.cancel()
+        self._retriever.cancel()
         await self._tools.end_with_call()
         self.history.answered(await self._tools.settle())
         if self.history.has_caller_spoken:

@@ -31,6 +31,7 @@ AGENT_SPEAKING: Final = "agent_speaking"  # {text} live only: a sentence begins 
 AGENT_PAUSED: Final = "agent_paused"  # {} the caller makes a sound: the agent stops and listens
 AGENT_RESUMED: Final = "agent_resumed"  # {} it was no interruption
 RECORDING_MISSING: Final = "recording_missing"  # {recording_id, instead: "text"|"model"|"hang_up"}
+KNOWLEDGE_FOUND: Final = "knowledge_found"  # {node_id, question, while_speaking, waited_ms, sources: [{document_id, name, page, score, whole}]}
 CONTEXT_COMPACTED: Final = "context_compacted"  # {messages, summary}
 BARGED_IN: Final = "barged_in"  # {heard, dropped_ms}
 DIGITS_PRESSED: Final = "digits_pressed"  # {digits}

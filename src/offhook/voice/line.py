@@ -6,19 +6,20 @@ from typing import Any
 
 from offhook.voice.config import CallConfig
 from offhook.voice.events import VoiceEvent
-from offhook.voice.ports import CallLeg, NoSounds, Recorder, RunSink, Sounds, Toolbox
+from offhook.voice.ports import CallLeg, Knowledge, NoKnowledge, NoSounds, Recorder, RunSink, Sounds, Toolbox
 from offhook.workflows.graph import Graph
 
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """Who answers: a graph with its settings, tools and recordings; ``context`` fills the template variables and grows."""
+    """Who answers: a graph with its settings, tools, recordings and documents; ``context`` fills the template variables and grows."""
 
     graph: Graph
     config: CallConfig
     toolbox: Toolbox
     context: dict[str, Any]
     sounds: Sounds = field(default_factory=NoSounds)
+    knowledge: Knowledge = field(default_factory=NoKnowledge)
 
 
 class Line:

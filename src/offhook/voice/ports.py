@@ -175,6 +175,47 @@ class NoSounds:
         return None
 
 
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """What a document says. ``is_whole``: its whole text; else the passage with ``score`` 0..1 and its page, if it has one."""
+
+    document_id: str
+    name: str
+    text: str
+    heading: str = ""
+    page: int | None = None
+    score: float = 1.0
+    is_whole: bool = False
+
+    def source(self) -> dict[str, Any]:
+        """For the run's events."""
+        return {
+            "document_id": self.document_id,
+            "name": self.name,
+            "page": self.page,
+            "score": self.score,
+            "whole": self.is_whole,
+        }
+
+
+class Knowledge(Protocol):
+    """The documents that the agent of one call may use."""
+
+    async def consult(self, document_refs: Sequence[str], question: str) -> Sequence[Passage]:
+        """What these documents say to the question, the best first; without one, only those that are given whole.
+
+        Documents that are not ready, or archived, say nothing. Never raises: nothing is what a failure finds.
+        """
+        ...
+
+
+class NoKnowledge:
+    """Of an agent without documents."""
+
+    async def consult(self, document_refs: Sequence[str], question: str) -> Sequence[Passage]:
+        return ()
+
+
 class Vad(Protocol):
     """Speech probability of one caller, window by window; shared engines batch the windows of many calls."""
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.knowledge import service as knowledge
 from offhook.models import ModelConfigurations
 from offhook.models.errors import UnknownModel
 from offhook.orgs import Caller, audit, nothing_changed
@@ -23,6 +24,7 @@ from offhook.workflows.graph import parse_graph
 from offhook.workflows.ports import ToolCatalogue
 from offhook.workflows.tables import WorkflowVersion
 from offhook.workflows.validation import Report, trigger_conflict, trigger_paths, validate
+from offhook.workflows.validation.documents import document_warnings
 from offhook.workflows.validation.issues import Issue
 from offhook.workflows.validation.recordings import check_recordings, references
 
@@ -113,12 +115,17 @@ async def _validate(
     facts = await tools.facts(session, version.organization_id, used) if used else {}
     named = list(references(graph, version.configurations))
     known = await recordings.known(session, version.organization_id, {place.recording_id for place in named})
+    refs = {ref for node in graph.nodes.values() for ref in node.document_refs}
+    documents = await knowledge.facts(session, version.organization_id, refs) if refs else {}
     # in a thread: a definition of 1 MB takes a quarter of a second, and this loop may be carrying audio
     report = await asyncio.to_thread(
         validate, version.definition, tools=facts, template_variables=version.template_context_variables
     )
     chosen = await _check_models(session, models, version) if models is not None else []
-    return Report((*report.errors, *check_recordings(named, known), *chosen), report.warnings)
+    return Report(
+        (*report.errors, *check_recordings(named, known), *chosen),
+        (*report.warnings, *document_warnings(graph, documents)),
+    )
 
 
 async def _check_models(session: AsyncSession, models: ModelConfigurations, version: WorkflowVersion) -> list[Issue]:

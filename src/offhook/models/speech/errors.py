@@ -44,7 +44,7 @@ class VendorErrors:
     """Makes the errors of one vendor and key. ``close_codes``: what the vendor's own close codes mean."""
 
     def __init__(
-        self, kind: Literal["tts", "stt"], api_key: str, *, close_codes: Mapping[int, str] | None = None
+        self, kind: Literal["tts", "stt", "embeddings"], api_key: str, *, close_codes: Mapping[int, str] | None = None
     ) -> None:
         self._kind = kind
         self._api_key = api_key

@@ -19,7 +19,7 @@ from offhook.models.ports import (
     ToolCalled,
     ToolHint,
 )
-from offhook.models.providers.builtin import arguments, matching, phrases, values
+from offhook.models.providers.builtin import arguments, matching, phrases, quoting, values
 from offhook.models.providers.builtin.words import content, essential, polarity, tokens
 
 # An edge this sure goes before a tool whose arguments were said too.
@@ -98,6 +98,8 @@ class Turn:
         if (heard := self._heard()) is not None:
             if (ahead := self._answered_ahead(heard)) is not None:
                 return ahead
+            if (quoted := quoting.quote(heard, self._hint.passages)) is not None:
+                return Reply(quoted)
             for tool in self._tools:
                 required = tool.parameters.get("required") or ()
                 found, missing = arguments.arguments(tool.parameters, [heard], is_asked=False)
@@ -137,6 +139,8 @@ class Turn:
             return Reply(call=(choice.edge.tool, {}))
         if (tool := self._tool_for(heard)) is not None:
             return tool
+        if (quoted := quoting.quote(heard, self._hint.passages)) is not None:
+            return Reply(quoted)
         if choice is not None:
             return Reply(call=(choice.edge.tool, {}))
         if phrases.asks_again(tokens(heard)):

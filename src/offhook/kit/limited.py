@@ -1,0 +1,70 @@
+"""Files of strangers are opened in a child process that may take so much time, memory and disk, and no more."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+_LAUNCHER: Final = Path(__file__).with_name("limited_program.py")
+# The end of a library's own words: what a program says is one line.
+_SAID: Final = 4000
+TIMED_OUT: Final = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """``within_s`` by the clock, ``cpu_s`` of processor time; ``file_bytes``: the largest file that it may write."""
+
+    within_s: float
+    cpu_s: int
+    memory_bytes: int
+    file_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """``code`` is what the program exited with, negative for a signal or for too much time; ``said`` its output."""
+
+    code: int
+    said: str
+
+
+class LimitedPrograms:
+    """At most ``at_once`` of them in one process; the others wait for their turn."""
+
+    def __init__(self, limits: Limits, *, at_once: int) -> None:
+        self._limits = limits
+        self._slots = asyncio.Semaphore(at_once)
+
+    async def run(self, program: Path | str, *arguments: str) -> Finished:
+        """Run a file of ours, or a module by its name, with the arguments. It dies with us."""
+        async with self._slots:
+            return await asyncio.to_thread(self._run, str(program), arguments)
+
+    def _run(self, program: str, arguments: tuple[str, ...]) -> Finished:
+        limits = self._limits
+        numbers = [str(limits.cpu_s), str(limits.memory_bytes), str(limits.file_bytes)]
+        # isolated: no folder of a stranger, and no variable of the environment, leads its imports
+        command = [sys.executable, "-I", str(_LAUNCHER), *numbers, program, *arguments]
+        environment = {
+            "PATH": os.environ.get("PATH", ""),
+            "OPENBLAS_NUM_THREADS": "1",
+            "OMP_NUM_THREADS": "1",
+            "RAYON_NUM_THREADS": "1",
+            "TOKENIZERS_PARALLELISM": "false",
+        }
+        try:
+            done = subprocess.run(  # noqa: S603 - our own program; what strangers sent is only an argument
+                command,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=limits.within_s,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return Finished(TIMED_OUT, "")
+        return Finished(done.returncode, done.stdout[-_SAID:].decode("utf-8", "replace").strip())

@@ -1,0 +1,47 @@
+"""What every reader makes of a file: blocks of text in their order, and one sentence where it cannot."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+# A thousand pages of close print. More is a database, not a document.
+MAX_CHARACTERS: Final = 5_000_000
+
+BlockKind = Literal["heading", "text", "table"]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """``level`` of a heading counts from 1; the first line of a table names its columns. ``page`` counts from 1."""
+
+    kind: BlockKind
+    text: str
+    page: int | None = None
+    level: int = 0
+
+
+class Unreadable(Exception):
+    """A sentence for whoever sent the file."""
+
+
+NO_TEXT: Final = "The file holds no text."
+TOO_LONG: Final = f"The file holds more than {MAX_CHARACTERS // 1_000_000} million characters of text: split it."
+
+
+def bounded(blocks: Iterator[Block]) -> Iterator[Block]:
+    """The blocks that hold something. Unreadable when they hold nothing, or more than ``MAX_CHARACTERS``."""
+    characters = 0
+    for block in blocks:
+        if not block.text.strip():
+            continue
+        characters += len(block.text)
+        if characters > MAX_CHARACTERS:
+            raise Unreadable(TOO_LONG)
+        yield block
+    if not characters:
+        raise Unreadable(NO_TEXT)
+
+
+def row(cells: list[str]) -> str:
+    """One line of a table: the cells with bars between, whatever line breaks they hold."""
+    return " | ".join(" ".join(cell.split()) for cell in cells).strip()

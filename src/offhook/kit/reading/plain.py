@@ -1,0 +1,140 @@
+"""Plain text, Markdown and CSV: their encoding found, their headings and tables kept."""
+
+import codecs
+import csv
+import re
+from collections.abc import Iterator
+from itertools import chain
+from typing import Final
+
+from charset_normalizer import from_bytes
+
+from offhook.kit.reading.blocks import MAX_CHARACTERS, TOO_LONG, Block, Unreadable, row
+
+_MARKS: Final = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+# Guessing looks at this much from the beginning: it is slow, and an encoding does not change in a file.
+_SAMPLE: Final = 65_536
+_SHORT: Final = 1_000
+# What programs really save text in; a guess among all encodings finds relics of mainframes.
+_LIKELY: Final = (
+    *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258", "cp874"),
+    *("koi8_r", "shift_jis", "euc_jp", "gb18030", "big5", "euc_kr", "mac_roman"),
+)
+_HEADING: Final = re.compile(r"^(#{1,6})\s+(.*?)\s*#*$")
+_UNDERLINE: Final = re.compile(r"^(=+|-{3,})\s*$")
+_TABLE_RULE: Final = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(\|\s*:?-{2,}:?\s*)*\|?\s*$")
+_FENCE: Final = re.compile(r"^\s*(```|~~~)")
+_DELIMITERS: Final = ",;\t|"
+
+
+def decoded(raw: bytes) -> str:
+    """The text of a file in whatever encoding it was written; Unreadable."""
+    for mark, name in _MARKS:
+        if raw.startswith(mark):
+            return _cleaned(raw.decode(name, "replace"))
+    zeros = raw[:_SAMPLE].count(0)
+    if zeros:
+        big = raw[:_SAMPLE:2].count(0) > zeros // 2
+        return _cleaned(raw.decode("utf-16-be" if big else "utf-16-le", "replace"))
+    try:
+        return _cleaned(raw.decode("utf-8"))
+    except UnicodeDecodeError:
+        pass
+    return _cleaned(raw.decode(_guessed(raw[:_SAMPLE]), "replace"))
+
+
+def _guessed(sample: bytes) -> str:
+    """The encoding of text that is not Unicode; Unreadable."""
+    beyond_ascii = sum(code >= 128 for code in sample)
+    if len(sample) < _SHORT and beyond_ascii < len(sample) // 5:
+        return "cp1252"  # too little for statistics: western letters among plain ones
+    guess = from_bytes(sample, cp_isolation=list(_LIKELY)).best()
+    if guess is None:
+        raise Unreadable("The characters of this file could not be made out: save it as UTF-8.")
+    return guess.encoding
+
+
+def _cleaned(text: str) -> str:
+    if len(text) > 4 * MAX_CHARACTERS:
+        raise Unreadable(TOO_LONG)
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return re.sub(r"[\x00-\x08\x0b\x0e-\x1f\ufeff]", "", text)
+
+
+def read_text(raw: bytes) -> Iterator[Block]:
+    """Paragraphs; form feeds turn pages."""
+    pages = decoded(raw).split("\f")
+    for number, page in enumerate(pages, 1):
+        for paragraph in re.split(r"\n[ \t]*\n", page):
+            yield Block("text", paragraph.strip("\n"), number if len(pages) > 1 else None)
+
+
+def read_markdown(raw: bytes) -> Iterator[Block]:
+    lines = decoded(raw).split("\n")
+    paragraph: list[str] = []
+    is_fenced = False
+    for index, line in enumerate(lines):
+        if _FENCE.match(line):
+            is_fenced = not is_fenced
+        heading = None if is_fenced else _heading(line, lines[index + 1] if index + 1 < len(lines) else "", paragraph)
+        if heading is not None:
+            yield from _paragraph(paragraph)
+            yield heading
+            paragraph = []
+        elif line.strip() or is_fenced:
+            paragraph.append(line)
+        else:
+            yield from _paragraph(paragraph)
+            paragraph = []
+    yield from _paragraph(paragraph)
+
+
+def _heading(line: str, following: str, paragraph: list[str]) -> Block | None:
+    if match := _HEADING.match(line):
+        return Block("heading", match[2], level=len(match[1]))
+    if line.strip() and not paragraph and (match := _UNDERLINE.match(following)) and "|" not in line:
+        return Block("heading", line.strip(), level=1 if match[1][0] == "=" else 2)
+    return None
+
+
+def _paragraph(lines: list[str]) -> Iterator[Block]:
+    if len(lines) > 1 and _TABLE_RULE.match(lines[1]) and "|" in lines[0]:
+        rows = [row(line.strip().strip("|").split("|")) for line in (lines[0], *lines[2:])]
+        yield Block("table", "\n".join(rows))
+        return
+    kept = lines[1:] if lines and _UNDERLINE.match(lines[0]) else lines
+    yield Block("text", "\n".join(kept))
+
+
+def read_csv(raw: bytes) -> Iterator[Block]:
+    """One table; the first row names the columns, and every other row is a sentence of names and values."""
+    text = decoded(raw)
+    csv.field_size_limit(MAX_CHARACTERS)
+    try:
+        rows = csv.reader(text.splitlines(keepends=True), delimiter=_delimiter(text), strict=False)
+        names = [name.strip() for name in next(rows, [])]
+        for cells in chain(rows, [] if _has_more(text) else [names]):
+            named = [
+                f"{names[at]}: {value}" if at < len(names) and names[at] and cells is not names else value
+                for at, cell in enumerate(cells)
+                if (value := " ".join(cell.split()))
+            ]
+            yield Block("text", "; ".join(named))
+    except csv.Error as error:
+        raise Unreadable(f"The table cannot be read: {error}.") from error
+
+
+def _has_more(text: str) -> bool:
+    return "\n" in text.strip()
+
+
+def _delimiter(text: str) -> str:
+    """What stands most often outside quotes in the first line that holds something."""
+    first = re.sub(r'"[^"]*"', "", next((line for line in text.split("\n") if line.strip()), ""))
+    return max(_DELIMITERS, key=first.count)

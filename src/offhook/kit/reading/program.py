@@ -1,0 +1,78 @@
+"""Reads one file that a stranger sent, in a process of its own with limits (``kit.limited``).
+
+    program.py IN KIND OUT TOKENIZER
+
+Writes the pieces to OUT as lines of JSON, prints ``{"pages", "characters", "tokens", "pieces"}`` and exits with 0; 3: a
+sentence is printed that says why it cannot be read; 4: it takes more memory than it may.
+"""
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final
+
+from tokenizers import Tokenizer
+
+from offhook.kit.plain import plain_text
+from offhook.kit.reading.blocks import Block, Unreadable, bounded
+from offhook.kit.reading.docx import read_docx
+from offhook.kit.reading.html import read_html
+from offhook.kit.reading.pdf import read_pdf
+from offhook.kit.reading.pieces import Counter, Cutter
+from offhook.kit.reading.plain import read_csv, read_markdown, read_text
+
+UNREADABLE: Final = 3
+TOO_HARD: Final = 4
+_OF_BYTES: Final = {"html": read_html, "markdown": read_markdown, "csv": read_csv, "text": read_text}
+
+
+def read(path: Path, kind: str) -> Iterator[Block]:
+    """The blocks of a file, at least one. Unreadable."""
+    if kind == "pdf":
+        return bounded(read_pdf(path))
+    if kind == "docx":
+        return bounded(read_docx(path))
+    return bounded(_OF_BYTES[kind](path.read_bytes()))
+
+
+def counter(tokenizer: str) -> Counter:
+    """Of word pieces; without the tokenizer's file, a guess by length."""
+    if not tokenizer:
+        return lambda text: len(text) // 4 + 1
+    loaded = Tokenizer.from_file(tokenizer)
+    loaded.no_truncation()
+    loaded.no_padding()
+    return lambda text: len(loaded.encode(text, add_special_tokens=False).ids)
+
+
+def write(source: Path, kind: str, target: Path, count: Counter) -> dict[str, int]:
+    """What it found, in numbers; Unreadable."""
+    totals = {"pages": 0, "characters": 0, "tokens": 0, "pieces": 0}
+    with target.open("w", encoding="utf-8") as out:
+        for piece in Cutter(count).cut(read(source, kind)):
+            kept = {"text": plain_text(piece.text), "heading": plain_text(piece.heading)}
+            out.write(json.dumps({**asdict(piece), **kept}) + "\n")
+            totals["pieces"] += 1
+            totals["tokens"] += piece.tokens
+            totals["characters"] += len(piece.text)
+            totals["pages"] = max(totals["pages"], piece.page or 0)
+    return totals
+
+
+def main() -> int:
+    source, kind, target, tokenizer = sys.argv[1:]
+    try:
+        totals = write(Path(source), kind, Path(target), counter(tokenizer))
+    except Unreadable as refused:
+        sys.stdout.write(str(refused))
+        return UNREADABLE
+    except (MemoryError, RecursionError):
+        return TOO_HARD
+    sys.stdout.write(json.dumps(totals))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,41 @@
+"""The knowledge base: documents go in, agents find the passage that answers."""
+
+from offhook.kit.objects import Objects
+from offhook.kit.tasks import Tasks
+from offhook.knowledge import endpoints, tasks
+from offhook.knowledge.consulting import Consultant
+from offhook.knowledge.embedders import Embedders
+from offhook.knowledge.intake import Intake
+from offhook.knowledge.jobs import INDEX, PROCESS, REEMBED, SWEEP
+from offhook.knowledge.moving import Moving, models_changed
+from offhook.knowledge.offline.model import OfflineModel
+from offhook.knowledge.processing import Processing
+from offhook.knowledge.reading import Reader
+from offhook.knowledge.searching import Hit, Search
+from offhook.models import ModelConfigurations
+from offhook.root import Root
+
+__all__ = ["Consultant", "Hit", "Search", "register"]
+
+
+def register(root: Root) -> None:
+    """Add the routes, the services and the jobs. The offline model is loaded by the first question or document."""
+    data = root.settings.data_dir
+    objects = Objects(root.settings.storage_url or root.storage.root)
+    offline = OfflineModel(data / "models")
+    root.on_stop.append(offline.aclose)
+    configurations = root.get(ModelConfigurations)
+    configurations.on_change(models_changed)
+    embedders = Embedders(root.db, configurations, configurations.egress, offline)
+    intake = Intake(objects, data / "drafts")
+    root.provide(Intake, intake)
+    search, warming = Search(root.db, embedders), Tasks()
+    root.on_stop.append(warming.close)
+    root.provide(Search, search)
+    root.provide(Consultant, Consultant(root.db, search, embedders, warming))
+    processing = Processing(db=root.db, reader=Reader(intake), embedders=embedders, clock=root.clock)
+    root.jobs.add(PROCESS, processing.handle)
+    root.jobs.add(REEMBED, Moving(root.db, embedders).handle)
+    root.jobs.add(INDEX, tasks.index_handler(root))
+    root.jobs.add(SWEEP, tasks.sweep_handler(root), every_s=tasks.SWEEP_EVERY_S)
+    root.api.include_router(endpoints.router)

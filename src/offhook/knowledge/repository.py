@@ -1,0 +1,259 @@
+"""The queries of documents and their contents; searching has its own."""
+
+import json
+import uuid
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from sqlalchemy import delete, func, select, text, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.knowledge.tables import Chunk, Document, DocumentContent, Space, Vector
+
+Row = tuple[Document, DocumentContent]
+
+
+def as_uuid(value: str) -> uuid.UUID | None:
+    """Ids come from paths and definitions: whatever is no uuid names nothing."""
+    try:
+        return uuid.UUID(value)
+    except ValueError:
+        return None
+
+
+async def document(
+    session: AsyncSession, organization_id: int, document_id: str, *, for_update: bool = False
+) -> Row | None:
+    wanted = as_uuid(document_id)
+    if wanted is None:
+        return None
+    query = (
+        select(Document, DocumentContent)
+        .join(DocumentContent, DocumentContent.id == Document.content_id)
+        .where(Document.organization_id == organization_id, Document.id == wanted)
+    )
+    if for_update:
+        query = query.with_for_update(of=Document).execution_options(populate_existing=True)
+    row = (await session.execute(query)).one_or_none()
+    return None if row is None else (row[0], row[1])
+
+
+async def documents(
+    session: AsyncSession,
+    organization_id: int,
+    *,
+    status: str | None = None,
+    has_archived: bool = True,
+    limit: int | None = None,
+    offset: int = 0,
+) -> tuple[list[Row], int]:
+    """Newest first, and how many there are in all. ``status``: processing, ready, failed or archived."""
+    conditions = [Document.organization_id == organization_id]
+    if status == "archived":
+        conditions.append(Document.archived_at.is_not(None))
+    elif status is not None:
+        conditions += [Document.archived_at.is_(None), Document.status == status]
+    elif not has_archived:
+        conditions.append(Document.archived_at.is_(None))
+    rows = await session.execute(
+        select(Document, DocumentContent)
+        .join(DocumentContent, DocumentContent.id == Document.content_id)
+        .where(*conditions)
+        .order_by(Document.number.desc())
+        .limit(limit)
+        .offset(offset)
+    )
+    total = await session.scalar(select(func.count()).select_from(Document).where(*conditions))
+    return [(row[0], row[1]) for row in rows], total or 0
+
+
+async def named(session: AsyncSession, organization_id: int, refs: Collection[str]) -> Sequence[Document]:
+    """Those of the references (uuids, or the integers of the reference's list) that are documents of the organisation."""
+    ids = [found for ref in refs if (found := as_uuid(ref)) is not None]
+    numbers = [int(ref) for ref in refs if ref.isdecimal() and len(ref) < 10]
+    if not ids and not numbers:
+        return []
+    mine = Document.organization_id == organization_id
+    return (
+        await session.scalars(select(Document).where(mine, Document.id.in_(ids) | Document.number.in_(numbers)))
+    ).all()
+
+
+async def content(
+    session: AsyncSession, organization_id: int, content_id: int, *, for_update: bool = False
+) -> DocumentContent | None:
+    query = select(DocumentContent).where(
+        DocumentContent.organization_id == organization_id, DocumentContent.id == content_id
+    )
+    if for_update:
+        query = query.with_for_update().execution_options(populate_existing=True)
+    return (await session.execute(query)).scalar_one_or_none()
+
+
+async def content_of_bytes(session: AsyncSession, organization_id: int, sha256: str) -> DocumentContent | None:
+    """The content of these bytes that did not fail, locked."""
+    query = (
+        select(DocumentContent)
+        .where(
+            DocumentContent.organization_id == organization_id,
+            DocumentContent.sha256 == sha256,
+            DocumentContent.state != "failed",
+        )
+        .with_for_update()
+    )
+    return (await session.execute(query)).scalar_one_or_none()
+
+
+async def documents_to_settle(session: AsyncSession, organization_id: int, content_id: int) -> Sequence[Document]:
+    """Documents of a content that still say processing, locked."""
+    query = (
+        select(Document)
+        .where(
+            Document.organization_id == organization_id,
+            Document.content_id == content_id,
+            Document.status == "processing",
+        )
+        .order_by(Document.number)
+        .with_for_update()
+    )
+    return (await session.scalars(query)).all()
+
+
+async def store_chunks(
+    session: AsyncSession, organization_id: int, content_id: int, pieces: Sequence[dict[str, Any]]
+) -> None:
+    """Pieces with their positions; those that are there stay."""
+    await session.execute(
+        text(
+            "INSERT INTO knowledge_chunks (organization_id, content_id, position, page, heading, text, tokens, words)"
+            " SELECT :organization_id, :content_id, position, page, heading, text, tokens,"
+            "   knowledge_words(:organization_id, heading || ' ' || text)"
+            " FROM jsonb_to_recordset(CAST(:pieces AS jsonb))"
+            "   AS piece (position int, page int, heading text, text text, tokens int)"
+            " ON CONFLICT (content_id, position) DO NOTHING"
+        ),
+        {"organization_id": organization_id, "content_id": content_id, "pieces": _json(pieces)},
+    )
+
+
+async def chunks_without_vectors(
+    session: AsyncSession, organization_id: int, content_id: int, space_id: int, limit: int
+) -> Sequence[Any]:
+    """``(id, heading, text)`` of the next pieces to embed."""
+    there = select(Vector.chunk_id).where(Vector.space_id == space_id, Vector.chunk_id == Chunk.id)
+    rows = await session.execute(
+        select(Chunk.id, Chunk.heading, Chunk.text)
+        .where(Chunk.organization_id == organization_id, Chunk.content_id == content_id, ~there.exists())
+        .order_by(Chunk.position)
+        .limit(limit)
+    )
+    return rows.all()
+
+
+async def vectors_of_content(session: AsyncSession, organization_id: int, content_id: int, space_id: int) -> int:
+    """How many pieces of a content have theirs."""
+    mine = Space.organization_id == organization_id
+    query = (
+        select(func.count())
+        .select_from(Vector)
+        .join(Space, Space.id == Vector.space_id)
+        .where(mine, Vector.space_id == space_id, Vector.content_id == content_id)
+    )
+    return await session.scalar(query) or 0
+
+
+async def store_vectors(
+    session: AsyncSession, organization_id: int, content_id: int, space_id: int, vectors: Sequence[tuple[int, str]]
+) -> None:
+    """``(chunk id, vector as text)`` of pieces of the organisation; those that are there stay."""
+    await session.execute(
+        text(
+            "INSERT INTO knowledge_vectors (space_id, chunk_id, content_id, embedding)"
+            " SELECT space.id, piece.id, :content_id, CAST(piece.vector AS halfvec)"
+            " FROM unnest(CAST(:ids AS bigint[]), CAST(:vectors AS text[])) AS piece (id, vector)"
+            " JOIN knowledge_spaces space ON space.id = :space_id AND space.organization_id = :organization_id"
+            " ON CONFLICT DO NOTHING"
+        ),
+        {
+            "space_id": space_id,
+            "organization_id": organization_id,
+            "content_id": content_id,
+            "ids": [chunk_id for chunk_id, _ in vectors],
+            "vectors": [vector for _, vector in vectors],
+        },
+    )
+
+
+async def count_terms(session: AsyncSession, organization_id: int, content_id: int) -> None:
+    """Add a content's stems to the organisation's counts: once, when it becomes ready."""
+    await session.execute(
+        text(
+            "INSERT INTO knowledge_terms AS known (organization_id, term, chunks)"
+            " SELECT :organization_id, lexeme, count(*) FROM ("
+            "   SELECT (unnest(words)).lexeme FROM knowledge_chunks"
+            "   WHERE organization_id = :organization_id AND content_id = :content_id) AS found"
+            " GROUP BY lexeme ORDER BY lexeme"
+            " ON CONFLICT (organization_id, term) DO UPDATE SET chunks = known.chunks + excluded.chunks"
+        ),
+        {"organization_id": organization_id, "content_id": content_id},
+    )
+
+
+async def forget_chunks(session: AsyncSession, organization_id: int, content_id: int) -> None:
+    """What was read of a content that failed."""
+    await session.execute(delete(Chunk).where(Chunk.organization_id == organization_id, Chunk.content_id == content_id))
+
+
+async def touch(session: AsyncSession, organization_id: int, content_id: int, progress: float) -> None:
+    """Somebody works on it; progress only grows."""
+    await session.execute(
+        update(DocumentContent)
+        .where(DocumentContent.organization_id == organization_id, DocumentContent.id == content_id)
+        .values(touched_at=func.clock_timestamp(), progress=func.greatest(DocumentContent.progress, progress))
+    )
+
+
+async def active_space(session: AsyncSession, organization_id: int, *, for_update: bool = False) -> Space | None:
+    """The vectors that are searched."""
+    query = select(Space).where(Space.organization_id == organization_id, Space.state == "active")
+    if for_update:
+        query = query.with_for_update().execution_options(populate_existing=True)
+    return (await session.execute(query)).scalar_one_or_none()
+
+
+def _json(pieces: Sequence[dict[str, Any]]) -> str:
+    return json.dumps(pieces)
+
+
+async def usable(session: AsyncSession, organization_id: int, refs: Collection[str]) -> list[Row]:
+    """Those of the references that agents may use now, the shortest first."""
+    ids = [document.id for document in await named(session, organization_id, refs)]
+    if not ids:
+        return []
+    rows = await session.execute(
+        select(Document, DocumentContent)
+        .join(DocumentContent, DocumentContent.id == Document.content_id)
+        .where(
+            Document.organization_id == organization_id,
+            Document.id.in_(ids),
+            Document.status == "ready",
+            Document.archived_at.is_(None),
+        )
+        .order_by(DocumentContent.tokens, Document.number)
+    )
+    return [(row[0], row[1]) for row in rows]
+
+
+async def whole_text(session: AsyncSession, organization_id: int, content_id: int) -> str:
+    """Every piece of a content in its order, each heading once."""
+    rows = await session.execute(
+        select(Chunk.heading, Chunk.text)
+        .where(Chunk.organization_id == organization_id, Chunk.content_id == content_id)
+        .order_by(Chunk.position)
+    )
+    parts: list[str] = []
+    above = ""
+    for heading, body in rows:
+        parts.append(f"{heading}\n{body}" if heading and heading != above else body)
+        above = heading
+    return "\n\n".join(parts)

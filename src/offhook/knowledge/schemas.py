@@ -1,0 +1,182 @@
+"""Bodies and answers of the knowledge base."""
+
+import json
+from datetime import datetime
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, Field, JsonValue, field_validator, model_validator
+
+from offhook.kit.numbers import Whole
+from offhook.kit.plain import plain, plain_text
+from offhook.kit.reading.kinds import MIME_TYPES
+from offhook.knowledge.tables import Document, DocumentContent
+
+DocumentStatus = Literal["processing", "ready", "failed", "archived"]
+RetrievalMode = Literal["auto", "chunked", "full_document"]
+ReferenceStatus = Literal["pending", "processing", "completed", "failed"]
+MAX_QUERY: Final = 2_000
+_MAX_METADATA: Final = 10_000
+_AS_REFERENCE: Final[dict[str, ReferenceStatus]] = {
+    "processing": "processing",
+    "ready": "completed",
+    "failed": "failed",
+}
+
+
+def clean_name(value: str) -> str:
+    """A name as it is stored; ValueError."""
+    name = " ".join(plain_text(value).split())
+    if not 1 <= len(name) <= 255:
+        raise ValueError("a name has 1 to 255 characters")
+    return name
+
+
+def _small(metadata: dict[str, Any]) -> dict[str, Any]:
+    cleaned: dict[str, Any] = plain(metadata)
+    if len(cleaned) > 50 or len(json.dumps(cleaned)) > _MAX_METADATA:
+        raise ValueError("metadata may have 50 keys and 10,000 characters")
+    return cleaned
+
+
+def status_of(document: Document) -> DocumentStatus:
+    if document.archived_at is not None:
+        return "archived"
+    status: DocumentStatus = document.status  # type: ignore[assignment] # the column holds these
+    return status
+
+
+class DocumentResponse(BaseModel):
+    """``progress`` is 0 to 1 while it is processed, and 1 afterwards. ``chunk_count``, ``pages``: null until it was read."""
+
+    id: str
+    name: str
+    status: DocumentStatus
+    metadata: dict[str, JsonValue]
+    filename: str
+    mime_type: str
+    size_bytes: int
+    chunk_count: int | None
+    page_count: int | None
+    token_count: int | None
+    retrieval_mode: RetrievalMode
+    progress: float
+    error: str | None
+    created_at: datetime
+    updated_at: datetime
+    ready_at: datetime | None
+    archived_at: datetime | None
+
+    @classmethod
+    def of(cls, document: Document, content: DocumentContent) -> Self:
+        is_waiting = document.status == "processing"
+        return cls(
+            id=str(document.id),
+            name=document.name,
+            status=status_of(document),
+            metadata=document.details,
+            filename=document.filename,
+            mime_type=MIME_TYPES[content.kind],  # type: ignore[index] # the column holds these
+            size_bytes=content.size_bytes,
+            chunk_count=content.chunk_count,
+            page_count=content.pages,
+            token_count=content.tokens,
+            retrieval_mode=document.retrieval_mode,
+            progress=round(min(content.progress, 0.99), 3) if is_waiting else 1.0,
+            error=content.error if document.status == "failed" else None,
+            created_at=document.created_at,
+            updated_at=document.updated_at,
+            ready_at=document.ready_at,
+            archived_at=document.archived_at,
+        )
+
+
+class DocumentUpdate(BaseModel):
+    """What is left out stays as it is; ``metadata`` is replaced as a whole."""
+
+    name: Annotated[str, Field(max_length=1_000), AfterValidator(clean_name)] | None = None
+    metadata: Annotated[dict[str, Any], AfterValidator(_small)] | None = None
+    retrieval_mode: RetrievalMode | None = None
+
+    @model_validator(mode="after")
+    def _not_null(self) -> Self:
+        if any(getattr(self, name) is None for name in self.model_fields_set):
+            raise ValueError("name, metadata and retrieval_mode cannot be null")
+        return self
+
+
+class SearchRequest(BaseModel):
+    query: Annotated[str, Field(min_length=1, max_length=MAX_QUERY)]
+    limit: Annotated[Whole, Field(ge=1, le=20)] = 5
+    document_ids: Annotated[list[Annotated[str, Field(max_length=64)]], Field(max_length=500)] | None = None
+
+    @field_validator("query")
+    @classmethod
+    def _not_blank(cls, value: str) -> str:
+        text = plain_text(value).strip()
+        if not text:
+            raise ValueError("query is blank")
+        return text
+
+
+class SearchHit(BaseModel):
+    """``score``: 1 is the best of both rankings. ``page`` counts from 1, where the document has pages."""
+
+    document_id: str
+    name: str
+    text: str
+    score: float
+    page: int | None = None
+    heading: str | None = None
+
+
+class ReferenceDocument(BaseModel):
+    """A document in the shape of the reference's list."""
+
+    id: int
+    document_uuid: str
+    organization_id: int
+    filename: str
+    file_size_bytes: int
+    file_hash: str
+    mime_type: str
+    processing_status: ReferenceStatus
+    processing_error: str | None
+    total_chunks: int
+    retrieval_mode: Literal["chunked", "full_document"]
+    custom_metadata: dict[str, JsonValue]
+    docling_metadata: dict[str, JsonValue]
+    source_url: str | None
+    created_at: datetime
+    updated_at: datetime
+    created_by: int | None
+    is_active: bool
+
+    @classmethod
+    def of(cls, document: Document, content: DocumentContent) -> Self:
+        return cls(
+            id=document.number,
+            document_uuid=str(document.id),
+            organization_id=document.organization_id,
+            filename=document.filename,
+            file_size_bytes=content.size_bytes,
+            file_hash=content.sha256,
+            mime_type=MIME_TYPES[content.kind],  # type: ignore[index] # the column holds these
+            processing_status=_AS_REFERENCE[document.status],
+            processing_error=content.error if document.status == "failed" else None,
+            total_chunks=content.chunk_count or 0,
+            retrieval_mode="full_document" if document.retrieval_mode == "full_document" else "chunked",
+            custom_metadata=document.details,
+            docling_metadata={},
+            source_url=None,
+            created_at=document.created_at,
+            updated_at=document.updated_at,
+            created_by=document.created_by,
+            is_active=document.archived_at is None,
+        )
+
+
+class ReferenceDocumentList(BaseModel):
+    documents: list[ReferenceDocument]
+    total: int
+    limit: int
+    offset: int

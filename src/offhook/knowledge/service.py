@@ -1,0 +1,138 @@
+"""The rules of documents: uploaded, renamed, archived, brought back."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.jobs.queue import enqueue
+from offhook.knowledge import repository
+from offhook.knowledge.errors import DocumentNotFound
+from offhook.knowledge.intake import Taken
+from offhook.knowledge.jobs import PROCESS
+from offhook.knowledge.tables import Document, DocumentContent
+from offhook.orgs import Caller, audit, nothing_changed
+
+Pair = tuple[Document, DocumentContent]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentFacts:
+    """What others may know of a document that a definition names. ``status``: processing, ready, failed or archived."""
+
+    id: str
+    name: str
+    status: str
+
+
+async def create(
+    session: AsyncSession, caller: Caller, taken: Taken, *, name: str, filename: str, retrieval_mode: str = "auto"
+) -> Pair:
+    """A new document of a file that was kept; what is known of the same bytes is used again."""
+    organization_id = caller.organization_id
+    content = await repository.content_of_bytes(session, organization_id, taken.sha256)
+    is_new = content is None
+    if content is None:
+        content = DocumentContent(
+            organization_id=organization_id,
+            sha256=taken.sha256,
+            kind=taken.kind,
+            size_bytes=taken.size_bytes,
+            storage_key=taken.storage_key,
+        )
+        session.add(content)
+        await session.flush()
+    document = Document(
+        organization_id=organization_id,
+        content_id=content.id,
+        name=name,
+        filename=filename,
+        retrieval_mode=retrieval_mode,
+        created_by=caller.user_id,
+    )
+    session.add(document)
+    await session.flush()
+    await session.refresh(document)
+    await session.refresh(content)
+    # while the content is processed its own job ends every document that waits for it
+    if is_new or content.state != "processing":
+        await enqueue(session, PROCESS, {"organization_id": organization_id, "content_id": content.id})
+    data = {"name": name, "size_bytes": content.size_bytes}
+    await audit(session, caller, "document.created", f"document:{document.id}", data)
+    return document, content
+
+
+async def get(session: AsyncSession, organization_id: int, document_id: str) -> Pair:
+    """DocumentNotFound (404)."""
+    found = await repository.document(session, organization_id, document_id)
+    if found is None:
+        raise DocumentNotFound
+    return found
+
+
+async def update(
+    session: AsyncSession, caller: Caller, document_id: str, values: Mapping[str, Any], *, now: datetime
+) -> Pair:
+    """Change ``name``, ``details`` or ``retrieval_mode``. DocumentNotFound (404)."""
+    document, content = await _for_update(session, caller, document_id)
+    changed = {field: value for field, value in values.items() if getattr(document, field) != value}
+    if not changed:
+        nothing_changed(session)
+        return document, content
+    for field, value in changed.items():
+        setattr(document, field, value)
+    document.updated_at = now
+    await audit(session, caller, "document.updated", f"document:{document.id}", {"fields": sorted(changed)})
+    return document, content
+
+
+async def set_archived(
+    session: AsyncSession, caller: Caller, document_id: str, *, is_archived: bool, now: datetime
+) -> Pair:
+    """Archiving hides it from agents and searches; bringing it back restores the state before. DocumentNotFound (404)."""
+    document, content = await _for_update(session, caller, document_id)
+    if (document.archived_at is not None) == is_archived:
+        nothing_changed(session)
+        return document, content
+    document.archived_at = now if is_archived else None
+    document.updated_at = now
+    action = "document.archived" if is_archived else "document.unarchived"
+    await audit(session, caller, action, f"document:{document.id}", {"name": document.name})
+    return document, content
+
+
+async def listing(
+    session: AsyncSession,
+    organization_id: int,
+    *,
+    status: str | None = None,
+    has_archived: bool = True,
+    limit: int | None = None,
+    offset: int = 0,
+) -> tuple[list[Pair], int]:
+    """Newest first, and how many there are in all."""
+    return await repository.documents(
+        session, organization_id, status=status, has_archived=has_archived, limit=limit, offset=offset
+    )
+
+
+async def facts(session: AsyncSession, organization_id: int, refs: Collection[str]) -> dict[str, DocumentFacts]:
+    """By reference (uuid, or the integer of the reference's list); what is no document of the organisation is left out."""
+    found: dict[str, DocumentFacts] = {}
+    wanted = set(refs)
+    for document in await repository.named(session, organization_id, wanted):
+        status = "archived" if document.archived_at is not None else document.status
+        known = DocumentFacts(str(document.id), document.name, status)
+        for ref in wanted:
+            if repository.as_uuid(ref) == document.id or ref == str(document.number):
+                found[ref] = known
+    return found
+
+
+async def _for_update(session: AsyncSession, caller: Caller, document_id: str) -> Pair:
+    found = await repository.document(session, caller.organization_id, document_id, for_update=True)
+    if found is None:
+        raise DocumentNotFound
+    return found

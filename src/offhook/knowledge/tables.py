@@ -1,0 +1,147 @@
+"""Documents of an organisation, what was read from them, and what is found by."""
+
+import uuid
+from datetime import datetime
+from typing import Any
+
+from pgvector.sqlalchemy import HALFVEC
+from sqlalchemy import BigInteger, ForeignKey, Identity, Index, String, UniqueConstraint, func, text
+from sqlalchemy.dialects.postgresql import TSVECTOR
+from sqlalchemy.orm import Mapped, mapped_column
+
+from offhook.kit.db import Base
+
+
+class DocumentContent(Base):
+    """The bytes of documents, kept, read and embedded once an organisation however often they are uploaded.
+
+    ``state``: processing, ready or failed; what failed is processed anew when it is uploaded again. ``touched_at`` moves
+    while somebody works on it. ``chunk_count`` is null until it was read.
+    """
+
+    __tablename__ = "knowledge_contents"
+    __table_args__ = (
+        Index(
+            "uq_knowledge_contents_sha256",
+            "organization_id",
+            "sha256",
+            unique=True,
+            postgresql_where=text("state <> 'failed'"),
+        ),
+        Index("ix_knowledge_contents_processing", "touched_at", postgresql_where=text("state = 'processing'")),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"))
+    sha256: Mapped[str] = mapped_column(String(64))
+    kind: Mapped[str] = mapped_column(String(16))
+    size_bytes: Mapped[int]
+    storage_key: Mapped[str] = mapped_column(String(200))
+    state: Mapped[str] = mapped_column(String(16), server_default="processing")
+    progress: Mapped[float] = mapped_column(server_default="0")
+    error: Mapped[str | None]
+    attempts: Mapped[int] = mapped_column(server_default="0")
+    pages: Mapped[int | None]
+    characters: Mapped[int | None]
+    tokens: Mapped[int | None]
+    chunk_count: Mapped[int | None]
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    touched_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
+class Document(Base):
+    """``number`` is the integer id of the reference's list. ``status`` is that before archiving.
+
+    ``retrieval_mode``: chunked, full_document, or auto (whole when it is short).
+    """
+
+    __tablename__ = "knowledge_documents"
+    __table_args__ = (
+        Index("ix_knowledge_documents_organization", "organization_id", "number"),
+        Index("ix_knowledge_documents_content", "content_id"),
+    )
+
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=uuid.uuid4)
+    number: Mapped[int] = mapped_column(Identity(), unique=True)
+    organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"))
+    content_id: Mapped[int] = mapped_column(ForeignKey("knowledge_contents.id", ondelete="CASCADE"))
+    name: Mapped[str] = mapped_column(String(255))
+    filename: Mapped[str] = mapped_column(String(255))
+    details: Mapped[dict[str, Any]] = mapped_column("metadata", server_default=text("'{}'::jsonb"))
+    status: Mapped[str] = mapped_column(String(16), server_default="processing")
+    retrieval_mode: Mapped[str] = mapped_column(String(16), server_default="auto")
+    created_by: Mapped[int | None]
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    updated_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    ready_at: Mapped[datetime | None]
+    archived_at: Mapped[datetime | None]
+
+
+class Chunk(Base):
+    """A piece of a content. ``words`` are its stems with positions, each prefixed by the organisation's id.
+
+    So the postings of an organisation are its own: what others store does not slow its searches.
+    """
+
+    __tablename__ = "knowledge_chunks"
+    __table_args__ = (
+        UniqueConstraint("content_id", "position"),
+        Index("ix_knowledge_chunks_words", "words", postgresql_using="gin"),
+    )
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    organization_id: Mapped[int]  # that of its content, with which it goes
+    content_id: Mapped[int] = mapped_column(ForeignKey("knowledge_contents.id", ondelete="CASCADE"))
+    position: Mapped[int]
+    page: Mapped[int | None]
+    heading: Mapped[str]
+    text: Mapped[str]
+    tokens: Mapped[int]
+    words: Mapped[Any] = mapped_column(TSVECTOR)
+
+
+class Term(Base):
+    """In how many pieces of an organisation a stem occurs: rare words say more."""
+
+    __tablename__ = "knowledge_terms"
+
+    organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"), primary_key=True)
+    term: Mapped[str] = mapped_column(String(250), primary_key=True)
+    chunks: Mapped[int]
+
+
+class Space(Base):
+    """The vectors of one embedding model in one organisation. ``state``: active (searched), building or retired.
+
+    ``has_index``: it is large enough for an HNSW index of its own; smaller ones are searched whole.
+    """
+
+    __tablename__ = "knowledge_spaces"
+    __table_args__ = (
+        UniqueConstraint("organization_id", "provider", "model", "base_url"),
+        Index("uq_knowledge_spaces_active", "organization_id", unique=True, postgresql_where=text("state = 'active'")),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"))
+    provider: Mapped[str] = mapped_column(String(64))
+    model: Mapped[str] = mapped_column(String(200))
+    base_url: Mapped[str] = mapped_column(String(500), server_default="")
+    dimensions: Mapped[int | None]
+    state: Mapped[str] = mapped_column(String(16))
+    has_index: Mapped[bool] = mapped_column(server_default=text("false"))
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
+class Vector(Base):
+    """Of length one, so that the inner product is the cosine."""
+
+    __tablename__ = "knowledge_vectors"
+    __table_args__ = (Index("ix_knowledge_vectors_content", "space_id", "content_id"),)
+
+    chunk_id: Mapped[int] = mapped_column(
+        BigInteger, ForeignKey("knowledge_chunks.id", ondelete="CASCADE"), primary_key=True
+    )
+    space_id: Mapped[int] = mapped_column(ForeignKey("knowledge_spaces.id", ondelete="CASCADE"), primary_key=True)
+    content_id: Mapped[int]  # that of its chunk
+    embedding: Mapped[Any] = mapped_column(HALFVEC())

@@ -1,0 +1,96 @@
+"""What rules make of passages from documents: the sentence that has most of the question's words, or none. Pure."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from offhook.models.providers.builtin.words import content, tokens
+
+_ASKING: Final = frozenset(
+    [
+        "what",
+        "when",
+        "where",
+        "who",
+        "whom",
+        "whose",
+        "how",
+        "which",
+        "why",
+        "is",
+        "are",
+        "was",
+        "were",
+        "do",
+        "does",
+        "did",
+        "can",
+        "could",
+        "may",
+        "might",
+        "will",
+        "would",
+        "should",
+        "must",
+        "has",
+        "have",
+    ]
+)
+_ASKS: Final = re.compile(r"\?|\b(tell me|want to know|like to know|wondering|question|explain)\b", re.IGNORECASE)
+_ENDS: Final = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9“\"])")
+_LONGEST: Final = 300
+# How much of the question's weight a sentence must have.
+_ENOUGH: Final = 0.3
+# A word of the heading above a sentence is worth this much of one of its own.
+_OF_HEADINGS: Final = 0.6
+
+
+def quote(heard: str, passages: Sequence[str]) -> str | None:
+    """The sentence of the passages that answers a question; None when it is no question, or none does."""
+    words = set(content(heard))
+    if not passages or not words or not _is_question(heard):
+        return None
+    found = list(dict.fromkeys(sentence for passage in passages for sentence in _sentences(passage)))
+    said = [(set(content(sentence)) & words, set(content(above)) & words) for sentence, above in found]
+    common = Counter(word for own, above in said for word in own | above)
+    weights = {word: math.log(1 + len(said) / common[word]) if common[word] else 1.0 for word in words}
+
+    def score(own: set[str], above: set[str]) -> float:
+        return sum(weights[word] for word in own) + _OF_HEADINGS * sum(weights[word] for word in above - own)
+
+    scores = [score(own, above) for own, above in said]
+    best = max(range(len(found)), key=lambda index: (scores[index], -len(found[index][0]), -index), default=None)
+    if best is None or scores[best] < _ENOUGH * sum(weights.values()):
+        return None
+    return _ended(found[best][0])
+
+
+def _is_question(heard: str) -> bool:
+    said = tokens(heard)
+    return bool(_ASKS.search(heard)) or bool(said and said[0] in _ASKING)
+
+
+def _sentences(passage: str) -> Iterator[tuple[str, str]]:
+    """Every sentence with the heading above it."""
+    above = before = ""
+    for line in passage.split("\n"):
+        is_head_of_table = "|" in line and "|" not in before
+        before = line
+        if is_head_of_table or _is_heading(line):
+            above = line
+            continue
+        for sentence in _ENDS.split(line.strip().lstrip("-*• ")):
+            spoken = sentence.replace("**", "").replace(" | ", ", ").strip(" |#")
+            if len(spoken.split()) >= 2:
+                yield spoken[:_LONGEST], above
+
+
+def _is_heading(line: str) -> bool:
+    words = line.split()
+    return 0 < len(words) <= 6 and "|" not in line and not re.search(r"\d|[.!?:;,]$|^\s*[-*•]", line)
+
+
+def _ended(sentence: str) -> str:
+    return sentence if sentence.endswith((".", "!", "?")) else f"{sentence.rstrip(',;:')}."

@@ -1,0 +1,28 @@
+"""The documents that a definition names: an agent does without those that cannot be used, and its author is told."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from offhook.knowledge.service import DocumentFacts
+from offhook.workflows.graph import Graph
+from offhook.workflows.validation.issues import Issue
+
+_WHY: Final = {
+    "archived": "is archived",
+    "failed": "could not be read",
+    "processing": "is still being read",
+}
+
+
+def document_warnings(graph: Graph, documents: Mapping[str, DocumentFacts]) -> Iterator[Issue]:
+    """``documents``: facts by reference; references that are no document of the organisation are left out."""
+    for node in graph.nodes.values():
+        field = "data.document_refs" if node.data.get("document_refs") else "data.document_uuids"
+        for ref in node.document_refs:
+            facts = documents.get(ref)
+            if facts is None:
+                message = f"There is no document {ref!r}: “{node.name}” does without it"
+                yield Issue("node", node.id, field, "document_unknown", message)
+            elif facts.status in _WHY:
+                message = f"The document “{facts.name}” {_WHY[facts.status]}: “{node.name}” does without it"
+                yield Issue("node", node.id, field, f"document_{facts.status}", message)

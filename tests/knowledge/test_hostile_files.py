@@ -1,0 +1,95 @@
+"""Files that break readers: each ends as ready or failed with a sentence, and the server does not notice."""
+
+import io
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import docx
+import pypdfium2
+import pytest
+
+from tests.knowledge.conftest import Librarian
+
+DATA = Path(__file__).parent.parent / "data" / "documents"
+
+
+def pdf_of(pages: int) -> bytes:
+    """A PDF of so many pages without text."""
+    document = pypdfium2.PdfDocument.new()
+    for _ in range(pages):
+        document.new_page(200, 200)
+    out = io.BytesIO()
+    document.save(out)
+    return out.getvalue()
+
+
+def docx_with(part: bytes) -> bytes:
+    """A Word document whose text part is replaced."""
+    made = io.BytesIO()
+    docx.Document().save(made)
+    out = io.BytesIO()
+    with zipfile.ZipFile(made) as source, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as target:
+        for item in source.infolist():
+            target.writestr(item, part if item.filename == "word/document.xml" else source.read(item))
+    return out.getvalue()
+
+
+def bomb() -> bytes:
+    return docx_with(b"<a>" + b" " * (500 << 20) + b"</a>")
+
+
+def entities() -> bytes:
+    """Ten times ten times ten …: a gigabyte of laughs."""
+    rows = [b'<!ENTITY a0 "ha">']
+    rows += [b'<!ENTITY a%d "%s">' % (n, b"&a%d;" % (n - 1) * 10) for n in range(1, 10)]
+    word = b"http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    return docx_with(
+        b"<!DOCTYPE x ["
+        + b"".join(rows)
+        + b']><w:document xmlns:w="'
+        + word
+        + b'"><w:body><w:p><w:r><w:t>&a9;</w:t></w:r></w:p></w:body></w:document>'
+    )
+
+
+def broken_xref() -> bytes:
+    """The table of objects points nowhere and the end is missing; readers that look for the objects still find the text."""
+    whole = (DATA / "browser.pdf").read_bytes()
+    at = whole.rindex(b"startxref")
+    return whole[:at].replace(b"0000000", b"9999999") + b"startxref\n99999999\n%%EOF"
+
+
+CASES: dict[str, tuple[Callable[[], bytes], str, str]] = {
+    "encrypted PDF": ((DATA / "encrypted.pdf").read_bytes, "secret.pdf", "password"),
+    "zip bomb": (bomb, "bomb.docx", "far more"),
+    "entities": (entities, "laughs.docx", ""),
+    "10,000 pages": (lambda: pdf_of(10_000), "long.pdf", "10000 pages"),
+    "pictures only": (lambda: pdf_of(3), "scan.pdf", "OCR"),
+    "script only": (lambda: b"<html><script>document.write('x')</script></html>", "app.html", "no text"),
+    "cut off": (lambda: (DATA / "writer.docx").read_bytes()[:3000] + b"word/document.xml", "half.docx", "damaged"),
+    "one line": (lambda: b"word " * 1_200_000, "line.txt", "million characters"),
+    "deep": (lambda: b"<div>" * 200_000 + b"deep down", "deep.html", ""),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+async def test_a_hostile_file(librarian: Librarian, case: str) -> None:
+    make, filename, sentence = CASES[case]
+    document = await librarian.add(make(), filename)
+    assert document["status"] in ("ready", "failed")
+    if sentence:
+        assert document["status"] == "failed", document
+        assert sentence in document["error"]
+    if document["status"] == "failed":
+        assert document["error"].endswith(".")
+
+
+async def test_a_broken_table_of_objects_is_repaired_or_told(librarian: Librarian) -> None:
+    document = await librarian.add(broken_xref(), "xref.pdf")
+    assert (document["status"] == "ready") != ("damaged" in (document["error"] or ""))
+
+
+async def test_a_pdf_with_another_name_is_a_pdf(librarian: Librarian) -> None:
+    document = await librarian.add((DATA / "browser.pdf").read_bytes(), "notes.txt")
+    assert (document["status"], document["mime_type"]) == ("ready", "application/pdf")
