@@ -5,8 +5,8 @@ from alembic import op
 from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy.dialects import postgresql
 
-revision = "0020"
-down_revision = "0019"
+revision = "0021"
+down_revision = "0020"
 
 
 # The stems of a text with their positions, each behind the organisation's number. Words that would need quoting inside a
