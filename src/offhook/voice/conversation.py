@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from offhook.models.ports import Expectation, LlmRequest, Message, TextDelta, ToolCall, ToolCalled
@@ -87,7 +87,7 @@ class Conversation:
         self._emit = emit
         self._is_spoken = is_spoken
         self._tools = ToolRunner(emit)
-        self._retriever = Retriever(agent.knowledge, emit)
+        self.retriever = Retriever(agent.knowledge, emit)
         self._heard: str | None = None
         self._extractor = Extractor(llm, emit)
         self._compactor = Compactor(llm, emit, is_on=agent.config.is_compaction_on)
@@ -128,10 +128,6 @@ class Conversation:
     def over(self) -> CallOver | None:
         """What a tool ended the conversation with."""
         return self._tools.over
-
-    def overhear(self, text: str) -> None:
-        """What the caller has said so far of a turn that goes on: their question may be looked up already."""
-        self._retriever.overhear(self.node, text)
 
     # -- one turn -------------------------------------------------------------------------------------------------
 
@@ -225,7 +221,7 @@ class Conversation:
         return None if text is None else Speech(render(text, self.context), is_fixed=True)
 
     async def _ask_model(self, calls: list[ToolCall]) -> AsyncGenerator[Speech, None]:
-        request = self._request(await self._retriever.passages(self.node, self._heard))
+        request = self._request(await self.retriever.passages(self.node, self._heard))
         for attempt in (1, 2):
             said: list[str] = []
             try:
@@ -262,10 +258,7 @@ class Conversation:
         return LlmRequest(
             messages=[Message("system", system), *self.history.messages],
             tools=[*edge_tools(edges, self.context), *(tool.spec for tool in tools)],
-            hint=replace(
-                hint_for(node, edges, tools, self.context, entered=self._entered),
-                passages=tuple(f"{passage.heading}\n{passage.text}".strip() for passage in passages),
-            ),
+            hint=hint_for(node, edges, tools, self.context, entered=self._entered, passages=passages),
         )
 
     def _node_tools(self) -> Sequence[Tool]:
@@ -332,7 +325,7 @@ class Conversation:
     async def finish(self, timeout_s: float = 5.0) -> None:
         """Extract what the last node asks for and wait for extractions and side effects that are under way."""
         self._compactor.cancel()
-        self._retriever.cancel()
+        self.retriever.cancel()
         await self._tools.end_with_call()
         self.history.answered(await self._tools.settle())
         if self.history.has_caller_spoken:

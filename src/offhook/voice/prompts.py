@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from offhook.models.ports import EdgeHint, Expectation, NodeHint, ToolHint, ToolSpec
-from offhook.voice.ports import Tool
+from offhook.voice.ports import Passage, Tool
 from offhook.workflows.graph import Edge, Graph, Node
 from offhook.workflows.template import render
 
@@ -40,7 +40,13 @@ def edge_tools(edges: Sequence[Edge], context: Mapping[str, Any]) -> list[ToolSp
 
 
 def hint_for(
-    node: Node, edges: Sequence[Edge], tools: Sequence[Tool], context: Mapping[str, Any], *, entered: bool
+    node: Node,
+    edges: Sequence[Edge],
+    tools: Sequence[Tool],
+    context: Mapping[str, Any],
+    *,
+    entered: bool,
+    passages: Sequence[Passage] = (),
 ) -> NodeHint:
     offline = node.data.get("offline_say")
     say_text = node.say or (offline if isinstance(offline, str) and offline.strip() else None) or node.greeting
@@ -64,6 +70,7 @@ def hint_for(
             for tool in tools
         ),
         variables=tuple(dict(variable) for variable in node.extraction_variables),
+        passages=tuple(f"{passage.heading}\n{passage.text}".strip() for passage in passages),
     )
 
 

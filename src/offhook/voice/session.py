@@ -212,7 +212,7 @@ class CallSession:
         if state.is_speaking:
             self._machine.caller_speaks()
         floor, playback = self._floor, self._playback
-        self._conversation.overhear(f"{state.text} {state.partial}")
+        self._conversation.retriever.overhear(self._conversation.node, f"{state.text} {state.partial}")
         if floor.is_closing or not floor.is_agents or not (playback.is_audible or playback.is_paused):
             return
         if floor.is_held:
