@@ -188,6 +188,9 @@ class FakeCarrier:
     def unavailable(self, message: str) -> Document:
         return document(say=message)
 
+    def forward(self, to_number: str, from_number: str, timeout_s: float) -> Document | None:
+        return document(dial=to_number, caller=from_number)
+
     def room(self, transfer_id: str) -> Document | None:
         return document(room=transfer_id)
 
@@ -211,9 +214,15 @@ class FakeCarrier:
         self._do("join", leg=leg)
 
     async def redirect(
-        self, account: CarrierAccount, call_id: str, to_number: str, from_number: str, timeout_s: float
+        self,
+        account: CarrierAccount,
+        call_id: str,
+        to_number: str,
+        from_number: str,
+        timeout_s: float,
+        forward_url: str = "",
     ) -> None:
-        self._do("redirect", call_id=call_id, to_number=to_number, from_number=from_number)
+        self._do("redirect", call_id=call_id, to_number=to_number, from_number=from_number, forward_url=forward_url)
 
     # NumberCatalog, NumberRouting, NumberLookup, AccountCheck
 

@@ -162,4 +162,7 @@ async def test_blind(account: Account, root: Root) -> None:
     assert account.carrier.asked_for("start") == []
     await handover.connect()
     (redirected,) = account.carrier.asked_for("redirect")
+    url = redirected.pop("forward_url").removeprefix("http://testserver/api/v1")
     assert redirected == {"call_id": "FC1", "to_number": SALES, "from_number": "+12015550150"}
+    assert (await account.client.post(url)).json() == {"dial": SALES, "caller": "+12015550150"}
+    assert (await account.client.post(url[:-1])).status_code == 401

@@ -95,7 +95,7 @@ def register(root: Root) -> None:
     )
     root.on_work.append(exchange.go_remote)
     warm = WarmTransfers(root.db, address, signals)
-    desk = Transfers(root.db, carriers, accounts, warm)
+    desk = Transfers(root.db, carriers, accounts, warm, address, root.clock)
     root.provide(TransferDesk, desk)  # type: ignore[type-abstract]  # found by its port
     root.provide(CallReports, reports)
     root.provide(Carriers, carriers)
@@ -120,7 +120,7 @@ def _register_callbacks(root: Root, carriers: Carriers, line: CarrierLine) -> No
     root.provide(Callbacks, callbacks)
     root.provide(InboundCalls, inbound)
     root.provide(Answers, Answers(root.db, carriers, address, proofs, callbacks))
-    root.provide(TransferResults, TransferResults(root.db, carriers, accounts, proofs))
+    root.provide(TransferResults, TransferResults(root.db, carriers, accounts, proofs, address, root.clock))
     unheard = UnheardCalls(root.db, carriers, reports, line, root.clock)
     root.provide(UnheardCalls, unheard)
     root.jobs.add("telephony.forget_webhooks", proofs.forget, every_s=FORGET_EVERY_S)

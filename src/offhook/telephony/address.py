@@ -1,5 +1,6 @@
 """Where carriers reach us, as they see it: the addresses that they are given, and the address that they have called."""
 
+import json
 from typing import Final
 
 from starlette.requests import HTTPConnection
@@ -53,6 +54,16 @@ class PublicAddress:
 
     def is_secret(self, run_id: int, token: str) -> bool:
         return self._keyring.is_derived(f"callbacks of run {run_id}", token)
+
+    def forward(self, provider: str, to_number: str, from_number: str, timeout_s: float, expires_at: int) -> str:
+        """Where a carrier fetches what sends a caller on: the address itself says whereto, signed by us."""
+        payload = json.dumps([to_number, from_number, timeout_s])
+        return self.at(f"/forward/{provider}/{self._keyring.sign_link(payload, expires_at)}")
+
+    def forwarded(self, token: str, now_s: float) -> tuple[str, str, float]:
+        """(to, from, seconds) of :meth:`forward`. LinkRefused (401)."""
+        to_number, from_number, timeout_s = json.loads(self._keyring.verify_link(token, now_s))
+        return str(to_number), str(from_number), float(timeout_s)
 
     def media_token(self, run_id: int) -> str:
         """The token of the stream that a run's answer document names: the same however often it is fetched."""

@@ -68,6 +68,18 @@ async def transfer_answer(transfer_id: TransferId, request: Request_, transfers:
     return _rendered(await transfers.room(transfer_id, request))
 
 
+@router.api_route(
+    "/forward/{provider}/{token}",
+    methods=["GET", "POST"],
+    response_class=Response,
+    include_in_schema=False,
+    max_body_size=MAX_BODY_BYTES,
+)
+async def forward_document(provider: str, token: str, transfers: Transfers) -> Response:
+    """What sends a caller on to another number; the address is signed by us and says whereto."""
+    return _rendered(transfers.forward(provider, token))
+
+
 @router.post(
     "/transfer-result/{transfer_id}",
     response_model=CallbackResponse,

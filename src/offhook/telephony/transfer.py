@@ -5,15 +5,19 @@ from typing import Final
 
 import structlog
 
+from offhook.kit.clock import Clock
 from offhook.kit.db import Database
 from offhook.runs import service as runs
 from offhook.runs.call_tools import Handover, TransferRefused
 from offhook.telephony.accounts import Accounts
+from offhook.telephony.address import PublicAddress
 from offhook.telephony.ports import BlindTransfer, CarrierAccount, CarrierFailed, Carriers, Transferrer
 from offhook.telephony.warm_transfer import WarmTransfers
 from offhook.voice.ports import HandoverFailed
 
 _TOLD: Final = {"busy", "no_answer"}
+# The agent says goodbye first, and the carrier fetches the document when it is told.
+FORWARD_WITHIN_S: Final = 300
 log = structlog.get_logger(__name__)
 
 
@@ -49,10 +53,13 @@ class _Blind:
     to_number: str
     from_number: str
     timeout_s: float
+    forward_url: str
 
     async def connect(self) -> None:
         try:
-            await self.transfer.redirect(self.account, self.call_id, self.to_number, self.from_number, self.timeout_s)
+            await self.transfer.redirect(
+                self.account, self.call_id, self.to_number, self.from_number, self.timeout_s, self.forward_url
+            )
         except CarrierFailed as failure:
             raise HandoverFailed(failure.message) from failure
 
@@ -63,7 +70,17 @@ class _Blind:
 class Transfers:
     """Implements ``runs.call_tools.TransferDesk``."""
 
-    def __init__(self, db: Database, carriers: Carriers, accounts: Accounts, warm: WarmTransfers) -> None:
+    def __init__(
+        self,
+        db: Database,
+        carriers: Carriers,
+        accounts: Accounts,
+        warm: WarmTransfers,
+        address: PublicAddress,
+        clock: Clock,
+    ) -> None:
+        self._address = address
+        self._clock = clock
         self._db = db
         self._carriers = carriers
         self._accounts = accounts
@@ -83,7 +100,13 @@ class Transfers:
         if spec.blind_transfer is not None and (is_blind or not can_wait):
             ours = run.called_number if run.direction == "inbound" else run.caller_number
             from_number = ours or account.caller_number or ""
-            return _Blind(spec.blind_transfer, account, call_id, number, from_number, timeout_s)
+            expires_at = int(self._clock.now().timestamp()) + FORWARD_WITHIN_S
+            url = (
+                self._address.forward(spec.name, number, from_number, timeout_s, expires_at)
+                if self._address.base
+                else ""
+            )
+            return _Blind(spec.blind_transfer, account, call_id, number, from_number, timeout_s, url)
         if spec.transferrer is not None:
             return await self._rung(spec.transferrer, account, call_id, number, timeout_s)
         if spec.transfer_legs is None:

@@ -1,11 +1,14 @@
 """News of a transfer's destination: answered, not answered, over. Wakes the process in which the caller waits."""
 
+from offhook.kit.clock import Clock
 from offhook.kit.db import Database
 from offhook.telephony import signals
 from offhook.telephony import transfer_repository as repository
 from offhook.telephony.accounts import Accounts
+from offhook.telephony.address import PublicAddress
 from offhook.telephony.callbacks import DUPLICATE, IGNORED, OK, Answer, Told
 from offhook.telephony.errors import (
+    CarrierUnknown,
     ConfigurationNotFound,
     TransferNotFound,
     WebhookNotReadable,
@@ -41,7 +44,17 @@ from offhook.telephony.warm_transfer import (
 class TransferResults:
     """Raises TransferNotFound (404), WebhookRefused (401), WebhookNotReadable (422): then nothing was changed."""
 
-    def __init__(self, db: Database, carriers: Carriers, accounts: Accounts, proofs: Proofs) -> None:
+    def __init__(
+        self,
+        db: Database,
+        carriers: Carriers,
+        accounts: Accounts,
+        proofs: Proofs,
+        address: PublicAddress,
+        clock: Clock,
+    ) -> None:
+        self._address = address
+        self._clock = clock
         self._db = db
         self._carriers = carriers
         self._accounts = accounts
@@ -65,6 +78,15 @@ class TransferResults:
         if news.kind == "answered":
             return await self._answered(spec, legs, account, row, news)
         return await self._over(spec, account, row, news)
+
+    def forward(self, provider: str, token: str) -> Document:
+        """The document that sends a caller on. LinkRefused (401), CarrierUnknown (404)."""
+        to_number, from_number, timeout_s = self._address.forwarded(token, self._clock.now().timestamp())
+        spec = self._carriers.find(provider)
+        document = spec.answerer.forward(to_number, from_number, timeout_s) if spec and spec.answerer else None
+        if document is None:
+            raise CarrierUnknown
+        return document
 
     async def room(self, transfer_id: str, told: Told) -> Document:
         """The document that the destination's leg fetches when it is answered."""
