@@ -236,6 +236,7 @@ class TestWhereItMayBeSent:
             ["a.example:443"],
             ["[::1]:80"],
             ["{{x}}.com"],
+            [".".join("ü" * 60)],
             ["*.com"],
             ["*"],
             ["a b"],

@@ -11,12 +11,16 @@ from pydantic import AfterValidator, Field, StringConstraints
 from offhook.kit.egress import UrlInvalid
 from offhook.kit.egress.policy import EgressPolicy
 
+MAX_HOST: Final = 253
 _ANY_URL: Final = EgressPolicy.parse("0.0.0.0/0,::/0")  # form only: where it leads is checked by every call
 
 
 def host_of(url: str) -> str:
     """The host of an address, or of a template of one, in ASCII and lower case. Raises UrlInvalid."""
-    return _ANY_URL.read(re.sub(r"\{\{[^{}]*\}\}", "x", url.strip())).host
+    host = _ANY_URL.read(re.sub(r"\{\{[^{}]*\}\}", "x", url.strip())).host
+    if len(host) > MAX_HOST:
+        raise UrlInvalid(f"A host has at most {MAX_HOST} characters.")
+    return host
 
 
 def allows(allowed: Sequence[str], host: str) -> bool:
@@ -37,6 +41,8 @@ def _host(entry: str) -> str:
         host = host_of(f"https://{name}/")
     except UrlInvalid as error:
         raise ValueError(error.message) from None
+    if len(prefix + host) > MAX_HOST:
+        raise ValueError(f"a host has at most {MAX_HOST} characters")
     return prefix + host
 
 
