@@ -1,0 +1,150 @@
+"""What the knowledge base costs and finds. Each part stands alone; figures are in docs/knowledge.md.
+
+.venv/bin/python -m bench.knowledge recall               the question set over this project's own documents
+.venv/bin/python -m bench.knowledge manual               a PDF of 200 pages, from file to vectors
+.venv/bin/python -m bench.knowledge search --chunks N    searches beside N pieces of another organisation
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sqlalchemy import text
+
+from bench.knowledge_rig import Rig, manual, vocabulary
+from offhook.knowledge import ranking
+from offhook.knowledge.processing import as_text
+
+TOP_DIR = Path(__file__).parents[1]
+QUESTIONS: list[dict[str, str]] = json.loads(Path(__file__).with_name("knowledge_questions.json").read_text())
+
+
+def documents() -> list[Path]:
+    """The project's own documents, but this bench's."""
+    top = [TOP_DIR / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")]
+    return [*top, *(path for path in sorted((TOP_DIR / "docs").rglob("*.md")) if path.name != "knowledge.md")]
+
+
+async def recall(rig: Rig) -> None:
+    organization_id = await rig.organization("Readers")
+    for path in documents():
+        await rig.add(organization_id, path.read_bytes(), path.name)
+    found = {"vectors": 0, "words": 0, "hybrid": 0}
+    for item in QUESTIONS:
+        for way, chunk_ids in (await rankings(rig, organization_id, item["question"])).items():
+            async with rig.root.db.transaction() as session:
+                rows = await session.execute(
+                    text("SELECT text FROM knowledge_chunks WHERE id = ANY(:ids)"), {"ids": chunk_ids[:4]}
+                )
+                texts = [" ".join(row.text.split()) for row in rows]
+            is_found = any(item["fact"] in one for one in texts)
+            found[way] += is_found
+            if way == "hybrid" and not is_found:
+                print(f"   not found: {item['question']}")
+    for way, count in found.items():
+        print(f"recall@4 {way:8} {count}/{len(QUESTIONS)} = {count / len(QUESTIONS):.2f}")
+
+
+async def rankings(rig: Rig, organization_id: int, question: str) -> dict[str, list[int]]:
+    vector = as_text(await rig.offline.embed_query(question))[0]
+    async with rig.root.db.transaction() as session:
+        where = await ranking.scope(session, organization_id, None)
+        near = [chunk for chunk, _ in await ranking.by_meaning(session, where, vector)]
+        said = await ranking.by_words(session, where, await ranking.terms(session, organization_id, question))
+    return {"vectors": near, "words": said, "hybrid": [chunk for chunk, _ in ranking.merged([near, said])]}
+
+
+async def read_manual(rig: Rig) -> None:
+    organization_id = await rig.organization("Manuals")
+    raw = manual(pages=200)
+    began, cpu = time.perf_counter(), time.process_time()
+    children = os.times()
+    content = await rig.add(organization_id, raw, "manual.pdf")
+    after = os.times()
+    child_s = after.children_user + after.children_system - children.children_user - children.children_system
+    print(
+        f"200 pages, {len(raw) / 1e6:.1f} MB, {content.tokens} tokens, {content.chunk_count} pieces:"
+        f" {time.perf_counter() - began:.1f} s by the clock, {time.process_time() - cpu:.1f} s CPU here, {child_s:.1f} s in children"
+    )
+
+
+async def search(rig: Rig, chunks: int) -> None:
+    small = await rig.organization("Small")
+    for path in documents():
+        await rig.add(small, path.read_bytes(), path.name)
+    await measure(rig, small, [item["question"] for item in QUESTIONS], "small organisation, alone")
+    large = await rig.organization("Large")
+    began = time.perf_counter()
+    await rig.fill(large, chunks)
+    print(f"{chunks} pieces and their index made in {time.perf_counter() - began:.0f} s")
+    await measure(rig, small, [item["question"] for item in QUESTIONS], "small organisation, beside them")
+    chosen, words = random.Random(5), vocabulary()
+    questions = [" ".join(chosen.choices(words, k=7)) for _ in range(60)]
+    await measure(rig, large, questions, f"organisation of {chunks}")
+    await nearest(rig, large, questions[:20])
+
+
+async def measure(rig: Rig, organization_id: int, questions: list[str], what: str) -> None:
+    for question in questions[:10]:
+        await rig.search.find(organization_id, f"{question} please", limit=4)
+    here, there, clock = [], [], []
+    for question in questions:
+        before, cpu, server = time.perf_counter(), time.process_time(), await rig.server_cpu_s()
+        await rig.search.find(organization_id, question, limit=4)
+        clock.append(time.perf_counter() - before)
+        here.append(time.process_time() - cpu)
+        there.append(await rig.server_cpu_s() - server)
+    own = np.array(here) + np.array(there)
+    p50, p95 = np.percentile(own, [50, 95]) * 1000
+    print(
+        f"{what}: own CPU p50 {p50:.1f} ms, p95 {p95:.1f} ms (of it the database {np.mean(there) * 1000:.1f} ms);"
+        f" clock p50 {np.median(clock) * 1000:.1f} ms, p95 {np.percentile(clock, 95) * 1000:.1f} ms"
+    )
+
+
+async def nearest(rig: Rig, organization_id: int, questions: list[str]) -> None:
+    """How much of the exact neighbourhood the index finds."""
+    shares = []
+    for question in questions:
+        vector = as_text(await rig.offline.embed_query(question))[0]
+        async with rig.root.db.transaction() as session:
+            where = await ranking.scope(session, organization_id, None)
+            by_index = {chunk for chunk, _ in await ranking.by_meaning(session, where, vector)}
+            exact = {chunk for chunk, _ in await ranking.by_meaning(session, _without_index(where), vector)}
+        shares.append(len(by_index & exact) / max(len(exact), 1))
+    print(f"of the {ranking.DEPTH} nearest pieces the index finds {np.mean(shares):.3f}")
+
+
+def _without_index(where: ranking.Scope) -> ranking.Scope:
+    return ranking.Scope(where.organization_id, where.ids, where.chunks, where.space_id, where.model, where.dimensions)
+
+
+async def run(arguments: argparse.Namespace) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        rig = await Rig.start(Path(folder))
+        try:
+            parts: dict[str, Any] = {"recall": recall, "manual": read_manual}
+            if arguments.part == "search":
+                await search(rig, arguments.chunks)
+            else:
+                await parts[arguments.part](rig)
+        finally:
+            await rig.stop()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("part", choices=["recall", "manual", "search"])
+    parser.add_argument("--chunks", type=int, default=100_000)
+    asyncio.run(run(parser.parse_args()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,157 @@
+"""What the knowledge bench stands on: a database of its own, documents without HTTP, pieces by the hundred thousand."""
+
+import io
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import structlog
+from sqlalchemy import text
+
+from offhook.bootstrap import build_root, stop
+from offhook.jobs.worker import run_until_empty
+from offhook.kit import migrations
+from offhook.kit.db import Database
+from offhook.kit.postgres import EmbeddedPostgres
+from offhook.knowledge import Search, service, spaces
+from offhook.knowledge.embedding import normalised
+from offhook.knowledge.intake import Intake
+from offhook.knowledge.offline.model import OfflineModel
+from offhook.knowledge.processing import as_text
+from offhook.orgs import Caller
+from offhook.orgs import service as orgs
+from offhook.root import Root
+from offhook.settings import Settings
+
+_BATCH = 2_000
+_TOPICS = 500
+
+
+class Rig:
+    """One process's parts on an embedded server; ``offline`` is a model of the bench's own."""
+
+    def __init__(self, root: Root, server: EmbeddedPostgres, folder: Path) -> None:
+        self.root = root
+        self.search = root.get(Search)
+        self.offline = OfflineModel(folder / "models")
+        self._server = server
+
+    @classmethod
+    async def start(cls, folder: Path) -> "Rig":
+        structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(40))
+        server = EmbeddedPostgres(folder / "pg", durable=False)
+        url = server.start()
+        database = Database(url)
+        await migrations.upgrade(database, lambda _: None)
+        await database.dispose()
+        return cls(build_root(Settings(data_dir=folder), url), server, folder)
+
+    async def stop(self) -> None:
+        await self.offline.aclose()
+        await stop(self.root)
+        await self.root.db.dispose()
+        self._server.stop()
+
+    async def organization(self, name: str) -> int:
+        async with self.root.db.transaction() as session:
+            return await orgs.create_organization(session, name)
+
+    async def add(self, organization_id: int, raw: bytes, filename: str) -> Any:
+        """The content of a document that was processed."""
+        caller = Caller(organization_id, None, None, "owner", is_superuser=False)
+        taken = await self.root.get(Intake).take(organization_id, io.BytesIO(raw), filename)
+        async with self.root.db.transaction() as session:
+            document, _ = await service.create(session, caller, taken, name=filename, filename=filename)
+        await run_until_empty(self.root.db, self.root.jobs)
+        async with self.root.db.transaction() as session:
+            document, content = await service.get(session, organization_id, str(document.id))
+        assert document.status == "ready", content.error
+        return content
+
+    async def server_cpu_s(self) -> float:
+        """Processor time of the backends that this process's connections use."""
+        async with self.root.db.transaction() as session:
+            rows = await session.execute(text("SELECT pid FROM pg_stat_activity WHERE datname = current_database()"))
+            pids = [row.pid for row in rows]
+        total = 0
+        for pid in pids:
+            try:
+                total += int(Path(f"/proc/{pid}/schedstat").read_text().split()[0])
+            except OSError:
+                continue
+        return total / 1e9
+
+    async def fill(self, organization_id: int, chunks: int) -> None:
+        """Pieces of made-up sentences about five hundred topics, with vectors around the topics, and the index."""
+        await self.add(organization_id, b"The first document of many.", "first.txt")
+        numbers, words, chosen = np.random.default_rng(7), vocabulary(), random.Random(7)
+        topics = normalised(numbers.normal(size=(_TOPICS, 384)))
+        async with self.root.db.transaction() as session:
+            ids = (await session.execute(text(_IDS), {"organization_id": organization_id})).one()
+        for start in range(0, chunks, _BATCH):
+            topic = numbers.integers(0, _TOPICS, _BATCH)
+            vectors = normalised(topics[topic] + numbers.normal(scale=0.06, size=(_BATCH, 384)))
+            bodies = [" ".join(chosen.choices(words, weights=_WEIGHTS, k=90)) for _ in range(_BATCH)]
+            values = {"organization_id": organization_id, "content_id": ids.content_id, "space_id": ids.space_id}
+            async with self.root.db.transaction() as session:
+                await session.execute(
+                    text(_FILL), {**values, "start": start + 1, "bodies": bodies, "vectors": as_text(vectors)}
+                )
+        async with self.root.db.transaction() as session:
+            await session.execute(text(_COUNT), {"organization_id": organization_id, "chunks": chunks})
+            await session.execute(text(_TERMS), {"organization_id": organization_id})
+        await self.root.db.run_alone("ANALYZE")
+        await spaces.build_index(self.root.db, organization_id, ids.space_id, 384)
+
+
+_IDS = """SELECT content.id AS content_id, space.id AS space_id FROM knowledge_contents content
+ JOIN knowledge_spaces space USING (organization_id) WHERE organization_id = :organization_id"""
+_FILL = """WITH piece AS (INSERT INTO knowledge_chunks (organization_id, content_id, position, heading, text, tokens, words)
+ SELECT :organization_id, :content_id, :start + at, '', body, 120, knowledge_words(:organization_id, body)
+ FROM unnest(CAST(:bodies AS text[])) WITH ORDINALITY AS made (body, at) RETURNING id, position)
+ INSERT INTO knowledge_vectors (space_id, chunk_id, content_id, embedding)
+ SELECT :space_id, piece.id, :content_id, CAST(made.vector AS halfvec) FROM piece
+ JOIN unnest(CAST(:vectors AS text[])) WITH ORDINALITY AS made (vector, at) ON piece.position = :start + made.at"""
+_COUNT = "UPDATE knowledge_contents SET chunk_count = :chunks WHERE organization_id = :organization_id"
+_TERMS = """INSERT INTO knowledge_terms (organization_id, term, chunks)
+ SELECT :organization_id, lexeme, count(*) FROM (SELECT (unnest(words)).lexeme FROM knowledge_chunks
+  WHERE organization_id = :organization_id) AS found GROUP BY lexeme
+ ON CONFLICT (organization_id, term) DO UPDATE SET chunks = excluded.chunks"""
+_SIZE = 8_000
+# As in languages: the second word is half as frequent as the first.
+_WEIGHTS = [1 / (rank + 1) for rank in range(_SIZE)]
+
+
+def vocabulary() -> list[str]:
+    chosen = random.Random(3)
+    syllables = [a + b for a in "bdfgklmnprstvz" for b in "aeiou"]
+    return ["".join(chosen.choices(syllables, k=3)) for _ in range(_SIZE)]
+
+
+def manual(pages: int) -> bytes:
+    """A PDF with a heading and forty lines of text a page, about 480 words."""
+    chosen, words = random.Random(1), vocabulary()
+    objects = [b"<< /Type /Catalog /Pages 2 0 R >>", b"", b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"]
+    kids = []
+    for number in range(1, pages + 1):
+        lines = [f"BT /F1 18 Tf 60 790 Td (Chapter {number}: {chosen.choice(words)}) Tj /F1 11 Tf 0 -30 Td 17 TL"]
+        lines += [f"({' '.join(chosen.choices(words, weights=_WEIGHTS, k=12)).capitalize()}.) Tj T*" for _ in range(40)]
+        stream = "\n".join([*lines, "ET"]).encode()
+        objects.append(b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream))
+        kids.append(len(objects) + 1)
+        objects.append(
+            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 3 0 R >> >>"
+            b" /Contents %d 0 R >>" % len(objects)
+        )
+    objects[1] = b"<< /Type /Pages /Count %d /Kids [%s] >>" % (pages, b" ".join(b"%d 0 R" % kid for kid in kids))
+    out, places = io.BytesIO(b"%PDF-1.4\n"), []
+    out.seek(0, io.SEEK_END)
+    for index, content in enumerate(objects, 1):
+        places.append(out.tell())
+        out.write(b"%d 0 obj\n%s\nendobj\n" % (index, content))
+    start = out.tell()
+    out.write(b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1))
+    out.write(b"".join(b"%010d 00000 n \n" % place for place in places))
+    out.write(b"trailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (len(objects) + 1, start))
+    return out.getvalue()
