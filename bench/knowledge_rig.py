@@ -74,13 +74,7 @@ class Rig:
         async with self.root.db.transaction() as session:
             rows = await session.execute(text("SELECT pid FROM pg_stat_activity WHERE datname = current_database()"))
             pids = [row.pid for row in rows]
-        total = 0
-        for pid in pids:
-            try:
-                total += int(Path(f"/proc/{pid}/schedstat").read_text().split()[0])
-            except OSError:
-                continue
-        return total / 1e9
+        return sum(_cpu_s(pid) for pid in pids)
 
     async def fill(self, organization_id: int, chunks: int) -> None:
         """Pieces of made-up sentences about five hundred topics, with vectors around the topics, and the index."""
@@ -119,6 +113,15 @@ _TERMS = """INSERT INTO knowledge_terms (organization_id, term, chunks)
   WHERE organization_id = :organization_id) AS found GROUP BY lexeme
  ON CONFLICT (organization_id, term) DO UPDATE SET chunks = excluded.chunks"""
 _SIZE = 8_000
+
+
+def _cpu_s(pid: int) -> float:
+    try:
+        return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9
+    except OSError:
+        return 0.0
+
+
 # As in languages: the second word is half as frequent as the first.
 _WEIGHTS = [1 / (rank + 1) for rank in range(_SIZE)]
 
