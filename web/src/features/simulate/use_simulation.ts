@@ -25,7 +25,17 @@ export function useSimulation(agentId: number, prepare: () => Promise<unknown>):
   const start = useMutation({
     mutationFn: async (person: SimulatedPerson) => {
       await prepare();
-      return unwrap(api.POST("/api/v1/telephony/initiate-call", { body: { workflow_id: agentId, phone_number: person.number } }));
+      // Without an account of its own the sandbox answers by itself, unless calls go out by a real carrier: these people have no
+      // real telephone, and nobody's number may be dialled in their place.
+      const { configurations } = await unwrap(api.GET("/api/v1/organizations/telephony-configs"));
+      const sandbox = configurations.find((item) => item.provider === "sandbox" && !item.inactive);
+      const isReal = sandbox === undefined && configurations.some((item) => item.is_default_outbound);
+      if (isReal) throw new Error("Calls of this organisation go out by a real carrier: add the carrier “sandbox” in order to call simulated people.");
+      return unwrap(
+        api.POST("/api/v1/telephony/initiate-call", {
+          body: { workflow_id: agentId, phone_number: person.number, ...(sandbox === undefined ? {} : { telephony_configuration_id: sandbox.id }) },
+        }),
+      );
     },
     onSuccess: () => queries.invalidateQueries({ queryKey: ["runs"] }),
   });
