@@ -1,12 +1,11 @@
 /** The page of one agent: the editor, with a dock for forms, tries, settings and versions; and its conversations. */
 
-import { Center, Loader, SegmentedControl } from "@mantine/core";
+import { Center, Loader, SegmentedControl, Skeleton } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { useParams } from "@tanstack/react-router";
-import { useState } from "react";
+import { Suspense, lazy, useState } from "react";
 import { Problem } from "../components/problem";
 import { Builder, Header, useAgent, useEditor, useNodeTypes } from "../features/builder";
-import { RunsPanel } from "../features/runs";
 import { useWhereabouts, may } from "../lib/account";
 import { ApiError } from "../lib/errors";
 import type { Agent } from "../lib/types";
@@ -14,6 +13,9 @@ import { AgentDock } from "./agent_dock";
 import classes from "./agent_screen.module.css";
 import { NotFound } from "./not_found";
 import { useBench } from "./use_bench";
+
+/** Most who open an agent want to build: its conversations come when they are asked for. */
+const RunsPanel = lazy(() => import("../features/runs").then(({ RunsPanel: component }) => ({ default: component })));
 
 export function AgentScreen() {
   const { agentId } = useParams({ from: "/signed-in/agents/$agentId" });
@@ -60,6 +62,13 @@ function AgentView({ agent, specs, canEdit }: AgentViewProps) {
       />
     </Header>
   );
+  const runs = (
+    <div className={classes.runs}>
+      <Suspense fallback={<Skeleton h={320} radius={14} />}>
+        <RunsPanel agentId={agent.id} />
+      </Suspense>
+    </div>
+  );
   return (
     <div className={classes.page}>
       <Builder
@@ -68,7 +77,7 @@ function AgentView({ agent, specs, canEdit }: AgentViewProps) {
         visited={bench.visited}
         header={header}
         dock={<AgentDock agent={agent} canEdit={canEdit} bench={bench} selection={editor.selection} />}
-        over={view === "runs" ? <div className={classes.runs}><RunsPanel agentId={agent.id} /></div> : undefined}
+        over={view === "runs" ? runs : undefined}
       />
     </div>
   );
