@@ -129,6 +129,8 @@ class Play:
             yield do("placed", [Taken(dial.id, org, dial.run_id, f"C{dial.run_id}") for dial in dials], now)
         elif dials:
             yield do("settle", [self.settled(dial, now) for dial in dials], now)
+            # told twice: what is final stays as it is
+            yield do("settle", [self.settled(dial, now) for dial in dials], now)
         yield do("has_running", org)
         yield do("pass_begins", org)
         if rng.random() < 0.3:
