@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.db import Database
@@ -34,6 +35,7 @@ Answer = Literal["ok", "duplicate", "ignored"]
 OK: Final = "ok"
 DUPLICATE: Final = "duplicate"
 IGNORED: Final = "ignored"
+log = structlog.get_logger(__name__)
 News = StatusUpdate | MachineVerdict
 
 
@@ -140,6 +142,9 @@ class Callbacks:
             found = spec.inbound.account_reference(webhook)
         except WebhookUnreadable as error:
             raise WebhookNotReadable(str(error) or None) from None
+        except Exception as error:  # the vendor edge: a stranger's bytes are no fault of ours
+            log.info("webhook_unreadable", provider=spec.name, error=type(error).__name__)
+            raise WebhookNotReadable from None
         if not found:
             raise WebhookRefused
         return spec.config.canonical_account(found)
@@ -166,6 +171,9 @@ class Callbacks:
             return spec.statuses.parse_status(kind, webhook)
         except WebhookUnreadable as error:
             raise WebhookNotReadable(str(error) or None) from None
+        except Exception as error:  # the vendor edge: what a carrier sends is not always what it describes
+            log.warning("webhook_unreadable", provider=spec.name, error=type(error).__name__)
+            raise WebhookNotReadable from None
 
     async def _take(
         self,

@@ -150,7 +150,7 @@ class Configurations:
             stored, spec = self._accounts.open_secrets(row), self._spec(row.provider)
         checked = None
         if raw is not None:
-            if raw.get("provider") not in {None, row.provider}:
+            if raw.get("provider") is not None and raw["provider"] != row.provider:
                 raise ProviderChange
             checked = await self._checked(spec, caller.organization_id, raw, stored, row.id, verify=verify)
         async with self._db.transaction() as session:

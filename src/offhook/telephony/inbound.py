@@ -122,7 +122,8 @@ class InboundCalls:
                 continue
             try:
                 is_its = spec.inbound.recognises(webhook)
-            except WebhookUnreadable:
+            except Exception as error:  # noqa: BLE001 - the vendor edge: a stranger's bytes are no fault of ours
+                log.info("webhook_not_recognisable", provider=name, error=type(error).__name__)
                 is_its = False
             if is_its:
                 return spec, spec.answerer
