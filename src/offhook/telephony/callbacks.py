@@ -142,7 +142,7 @@ class Callbacks:
             found = spec.inbound.account_reference(webhook)
         except WebhookUnreadable as error:
             raise WebhookNotReadable(str(error) or None) from None
-        except Exception as error:  # the vendor edge: a stranger's bytes are no fault of ours
+        except Exception as error:  # noqa: BLE001 - the vendor edge: a stranger's bytes are no fault of ours
             log.info("webhook_unreadable", provider=spec.name, error=type(error).__name__)
             raise WebhookNotReadable from None
         if not found:
@@ -171,7 +171,7 @@ class Callbacks:
             return spec.statuses.parse_status(kind, webhook)
         except WebhookUnreadable as error:
             raise WebhookNotReadable(str(error) or None) from None
-        except Exception as error:  # the vendor edge: what a carrier sends is not always what it describes
+        except Exception as error:  # noqa: BLE001 - the vendor edge: what a carrier sends is not always what it describes
             log.warning("webhook_unreadable", provider=spec.name, error=type(error).__name__)
             raise WebhookNotReadable from None
 
