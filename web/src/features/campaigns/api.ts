@@ -3,9 +3,10 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { api, unwrap } from "../../lib/client";
-import { ApiError, errorFrom } from "../../lib/errors";
+import { ApiError } from "../../lib/errors";
 import { listen } from "../../lib/sse";
 import type { Schema } from "../../lib/types";
+import { send } from "../../lib/upload";
 
 export type Campaign = Schema<"CampaignResponse">;
 export type Progress = Schema<"ProgressRecord">;
@@ -142,15 +143,8 @@ export async function upload(file: File, onShare: (share: number) => void): Prom
   const place = await unwrap(
     api.POST("/api/v1/s3/presigned-upload-url", { body: { file_name: file.name, file_size: file.size, content_type: "text/csv" } }),
   );
-  await new Promise<void>((resolve, reject) => {
-    const request = new XMLHttpRequest();
-    request.open("PUT", new URL(place.upload_url).pathname.startsWith("/api/") ? localOf(place.upload_url) : place.upload_url);
-    request.setRequestHeader("Content-Type", "text/csv");
-    request.upload.onprogress = (event) => event.lengthComputable && onShare(event.loaded / event.total);
-    request.onerror = () => reject(new TypeError("upload"));
-    request.onload = () => (request.status < 300 ? resolve() : reject(errorFrom(request.status, parsed(request.responseText))));
-    request.send(file);
-  });
+  const isOurs = new URL(place.upload_url).pathname.startsWith("/api/");
+  await send({ method: "PUT", address: isOurs ? localOf(place.upload_url) : place.upload_url, body: file, headers: { "Content-Type": "text/csv" }, onShare });
   return place.file_key;
 }
 
@@ -158,12 +152,4 @@ export async function upload(file: File, onShare: (share: number) => void): Prom
 function localOf(address: string): string {
   const url = new URL(address);
   return url.pathname + url.search;
-}
-
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return null;
-  }
 }

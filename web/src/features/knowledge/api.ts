@@ -1,0 +1,50 @@
+/** Requests about documents. */
+
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { api, unwrap } from "../../lib/client";
+import { token } from "../../lib/session";
+import type { Schema } from "../../lib/types";
+import { send } from "../../lib/upload";
+
+export type Document = Schema<"DocumentResponse">;
+
+export const KINDS = ".pdf,.docx,.txt,.md,.html,.htm,.csv";
+
+export function useDocuments() {
+  return useQuery({
+    queryKey: ["documents"],
+    refetchInterval: (query) => (query.state.data?.some((document) => document.status === "processing") ? 1_500 : false),
+    queryFn: () => unwrap(api.GET("/api/v1/knowledge-base/", { params: { query: { limit: 100 } } })),
+  });
+}
+
+export async function upload(file: File, onShare: (share: number) => void): Promise<void> {
+  const body = new FormData();
+  body.set("file", file);
+  await send({ method: "POST", address: "/api/v1/knowledge-base/", body, headers: { Authorization: `Bearer ${token() ?? ""}` }, onShare });
+}
+
+const at = (id: string) => ({ params: { path: { document_id: id } } });
+
+export function useArchive() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: ({ id, isArchived }: { id: string; isArchived: boolean }) =>
+      isArchived
+        ? unwrap(api.POST("/api/v1/knowledge-base/{document_id}/unarchive", at(id)))
+        : unwrap(api.DELETE("/api/v1/knowledge-base/{document_id}", at(id))),
+    onSettled: () => queries.invalidateQueries({ queryKey: ["documents"] }),
+  });
+}
+
+export function useUpdateDocument(id: string) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (body: Schema<"DocumentUpdate">) => unwrap(api.PATCH("/api/v1/knowledge-base/{document_id}", { ...at(id), body })),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ["documents"] }),
+  });
+}
+
+export function useSearchDocuments() {
+  return useMutation({ mutationFn: (query: string) => unwrap(api.POST("/api/v1/knowledge-base/search", { body: { query, limit: 6 } })) });
+}

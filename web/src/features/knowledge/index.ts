@@ -1,0 +1,3 @@
+/** Documents that agents know. */
+
+export { KnowledgePage } from "./knowledge_page";

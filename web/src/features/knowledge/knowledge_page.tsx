@@ -1,0 +1,103 @@
+/** Documents: dragged in, read, searched, taken away. */
+
+import { Alert, Button, CloseButton, FileButton, Group, Progress, Switch, Text } from "@mantine/core";
+import { FileUp } from "lucide-react";
+import { type DragEvent, useState } from "react";
+import { Empty, Loaded, Page } from "../../components/page";
+import { Panel } from "../../components/panel";
+import { useMay } from "../../lib/account";
+import { KINDS, useDocuments } from "./api";
+import { DocumentTable } from "./document_table";
+import classes from "./knowledge.module.css";
+import { SearchPanel } from "./search_panel";
+import { type Upload, useUploads } from "./use_uploads";
+
+export function KnowledgePage() {
+  const may = useMay();
+  const documents = useDocuments();
+  const { uploads, add, dismiss } = useUploads();
+  const [hasArchived, setHasArchived] = useState(false);
+  return (
+    <Page title="Knowledge" about="What agents may look up while they talk. A step of an agent chooses its documents.">
+      {may.write && <Drop onFiles={add} />}
+      {uploads.map((upload) => (
+        <UploadLine key={upload.id} upload={upload} onDismiss={() => dismiss(upload.id)} />
+      ))}
+      <Loaded query={documents} what="The documents" height={240}>
+        {(data) => {
+          const shown = data.filter((document) => hasArchived || document.status !== "archived");
+          if (data.length === 0) {
+            return (
+              <Empty title="No documents yet">
+                Add opening hours, price lists or a handbook as PDF, Word, text, Markdown, HTML or CSV. Each is ready within a minute, and you can try here what agents would find.
+              </Empty>
+            );
+          }
+          return (
+            <>
+              <Panel
+                title="Documents"
+                right={<Switch label="Archived" checked={hasArchived} onChange={(event) => setHasArchived(event.currentTarget.checked)} />}
+              >
+                <DocumentTable documents={shown} />
+              </Panel>
+              <SearchPanel isEmpty={!data.some((document) => document.status === "ready")} />
+            </>
+          );
+        }}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Drop({ onFiles }: { onFiles: (files: Iterable<File>) => void }) {
+  const [isOver, setIsOver] = useState(false);
+  const drop = (event: DragEvent) => {
+    event.preventDefault();
+    setIsOver(false);
+    onFiles(event.dataTransfer.files);
+  };
+  return (
+    <div
+      className={classes.drop}
+      data-over={isOver || undefined}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setIsOver(true);
+      }}
+      onDragLeave={() => setIsOver(false)}
+      onDrop={drop}
+    >
+      <FileUp size={26} strokeWidth={1.5} aria-hidden="true" />
+      <Text fz="sm">Drop documents here, 50 MB each at most</Text>
+      <FileButton multiple accept={KINDS} onChange={onFiles} inputProps={{ "aria-label": "Documents" }}>
+        {(props) => (
+          <Button {...props} size="sm">
+            Choose files
+          </Button>
+        )}
+      </FileButton>
+    </div>
+  );
+}
+
+function UploadLine({ upload, onDismiss }: { upload: Upload; onDismiss: () => void }) {
+  if (upload.problem !== null) {
+    return (
+      <Alert color="red" variant="light" role="alert" title={`${upload.name} was not added`}>
+        <Group justify="space-between" wrap="nowrap">
+          {upload.problem}
+          <CloseButton aria-label="Close message" onClick={onDismiss} />
+        </Group>
+      </Alert>
+    );
+  }
+  return (
+    <div>
+      <Text fz="sm" mb={4}>
+        {upload.name}
+      </Text>
+      <Progress value={upload.share * 100} animated aria-label={`${upload.name}: sent`} />
+    </div>
+  );
+}
