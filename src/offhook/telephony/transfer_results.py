@@ -1,5 +1,7 @@
 """News of a transfer's destination: answered, not answered, over. Wakes the process in which the caller waits."""
 
+from dataclasses import replace
+
 from offhook.kit.clock import Clock
 from offhook.kit.db import Database
 from offhook.telephony import signals
@@ -90,11 +92,24 @@ class TransferResults:
 
     async def room(self, transfer_id: str, told: Told) -> Document:
         """The document that the destination's leg fetches when it is answered."""
-        _, spec, _, _ = await self._proven(transfer_id, told, None)
+        row, spec, account, _ = await self._proven(transfer_id, told, None)
         document = spec.answerer.room(transfer_id) if spec.answerer is not None else None
-        if document is None:
+        if document is None or spec.transfer_legs is None:
             raise TransferNotFound
+        await self._fetched(spec, spec.transfer_legs, account, row, told)
         return document
+
+    async def _fetched(
+        self, spec: CarrierSpec, legs: TransferLegs, account: CarrierAccount, row: PendingTransfer, told: Told
+    ) -> None:
+        """That the destination asks for its document is at some carriers all the news that it has answered; the caller
+        asks for the same one when it comes to join."""
+        try:
+            news = legs.parse_transfer(told.webhook)
+        except WebhookUnreadable:
+            return
+        if news is not None and news.kind == "answered" and news.destination_id not in {None, row.call_id}:
+            await self._answered(spec, legs, account, row, news)
 
     async def _proven(
         self, transfer_id: str, told: Told, provider: str | None
@@ -113,7 +128,7 @@ class TransferResults:
                 )
             except ConfigurationNotFound:
                 raise WebhookRefused from None
-        return row, spec, account, self._proofs.verified(spec, account, told.webhook)
+        return row, spec, account, self._proofs.verified(spec, account, replace(told.webhook, has_secret=True))
 
     async def _answered(
         self,
