@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import structlog
@@ -161,7 +161,8 @@ class WarmTransfers:
         if not is_there:
             raise HandoverFailed("The destination has hung up.")
         try:
-            await spec.transfer_legs.join(account, leg)
+            answer_url = self._address.at(f"/transfer-answer/{leg.transfer_id}")
+            await spec.transfer_legs.join(account, replace(leg, answer_url=answer_url))
         except CarrierFailed as failure:
             async with self._db.transaction() as session:
                 await repository.move(session, leg.transfer_id, {JOINED}, FAILED, reason=failure.code[:64])
