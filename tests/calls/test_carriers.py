@@ -1,0 +1,293 @@
+"""Whole calls through all six carriers at once: the platform on a real port, the emulators behind a reverse proxy."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pytest
+
+from offhook.bootstrap import build_root, stop
+from offhook.kit.crypto import Keyring
+from offhook.lab.carriers import (
+    Call,
+    CloudonixEmulator,
+    Emulator,
+    PlivoEmulator,
+    TelnyxEmulator,
+    Tunnel,
+    TwilioEmulator,
+    VobizEmulator,
+    VonageEmulator,
+    phones,
+)
+from offhook.root import Root
+from offhook.settings import Settings
+from offhook.telephony.accounts import Accounts
+from offhook.telephony.ports import Carriers
+from offhook.telephony.tables import PhoneNumber, TelephonyConfiguration
+from offhook.voice import events
+from tests.calls.conftest import LiveServer
+from tests.fakes.phone import LoudVoice
+from tests.fakes.scripted import Hearing, calls, takes
+from tests.voice.phone import agent_graph, edge, node, simple_agent
+
+PUBLIC = "https://voice.example.org"
+OURS, THEIRS, AGENT = "+14155550100", "+12125550199", "+12125550177"
+EMULATORS: dict[str, Callable[[], Emulator]] = {
+    "cloudonix": CloudonixEmulator,
+    "plivo": PlivoEmulator,
+    "telnyx": TelnyxEmulator,
+    "twilio": TwilioEmulator,
+    "vobiz": VobizEmulator,
+    "vonage": VonageEmulator,
+}
+SAID = "That is all, thank you."
+GREETING = (
+    "Good day, and thank you for your call. If you want to end it, please press one, and if you do not, take your time."
+)
+
+
+class OneSentence(Hearing):
+    """All callers say the same, so that many may talk at once."""
+
+    def take(self) -> str:
+        return SAID
+
+
+@pytest.fixture
+async def carriers() -> AsyncIterator[list[Emulator]]:
+    async with AsyncExitStack() as stack:
+        running = [await stack.enter_async_context(make().running()) for make in EMULATORS.values()]
+        for carrier in running:
+            carrier.limits.calls_per_second = None
+            carrier.own(OURS)
+            carrier.point_at(f"{PUBLIC}/api/v1/telephony/inbound/run")
+        yield running
+
+
+@pytest.fixture
+async def root(settings: Settings, database_url: str, carriers: list[Emulator]) -> AsyncIterator[Root]:
+    changes = {
+        "public_url": PUBLIC,
+        "carrier_urls": {carrier.name: carrier.base_url for carrier in carriers},
+        "org_concurrency_limit": 100,
+    }
+    built = build_root(settings.model_copy(update=changes), database_url)
+    yield built
+    await stop(built)
+    await built.db.dispose()
+
+
+@dataclass
+class Desk:
+    """One carrier's account of the organisation."""
+
+    server: LiveServer
+    carrier: Emulator
+    configuration_id: int
+
+    async def dial(self, number: str) -> int:
+        body = {
+            "workflow_id": self.server.workflow_id,
+            "phone_number": number,
+            "telephony_configuration_id": self.configuration_id,
+        }
+        answer = await self.server.http.post("/telephony/initiate-call", json=body)
+        assert answer.status_code == 200, answer.text
+        return int(answer.json()["workflow_run_id"])
+
+    async def finished(self, run_id: int) -> dict[str, Any]:
+        """The run when its conversation, too, has said how it went: the carrier's news may come first."""
+        async with asyncio.timeout(60):
+            while True:
+                run = await self.server.run(run_id)
+                if run["status"] not in {"initiated", "ringing", "in_progress"} and run["end_reason"] is not None:
+                    return run
+                await asyncio.sleep(0.1)
+
+    async def talked(self, plan: phones.Plan, number: str = THEIRS) -> tuple[dict[str, Any], Call]:
+        """A call that we place, to its end."""
+        self.carrier.phones[number] = plan
+        run = await self.finished(await self.dial(number))
+        call = self.carrier.call(run["call_id"])
+        assert call is not None
+        return run, call
+
+    async def came(self, call: Call) -> dict[str, Any]:
+        """The run of a call that came in."""
+        path = f"/workflow/{self.server.workflow_id}/runs"
+        async with asyncio.timeout(60):
+            while True:
+                for run in (await self.server.http.get(path)).json()["runs"]:
+                    if run["call_id"] == call.id:
+                        return await self.finished(run["id"])
+                await asyncio.sleep(0.1)
+
+    def refused(self) -> list[Any]:
+        """What the carrier told us and we did not take."""
+        return [sent for sent in self.carrier.callbacks if sent.status is None or sent.status >= 400]
+
+
+async def account(server: LiveServer, carrier: Emulator) -> Desk:
+    root = server.root
+    carrier.post.tunnels.append(Tunnel(PUBLIC, server.url))
+    carrier.voice = LoudVoice().synthesize
+    spec = root.get(Carriers).find(carrier.name)
+    assert spec is not None
+    assert spec.config is not None
+    names = {field.name for field in spec.config.fields if "secret" in field.kind}
+    secrets = {name: value for name, value in carrier.credentials.items() if name in names}
+    plain = {name: value for name, value in carrier.credentials.items() if name not in names}
+    async with root.db.transaction() as session:
+        row = TelephonyConfiguration(
+            organization_id=server.org.id,
+            name=carrier.name,
+            provider=carrier.name,
+            config={**plain, "max_concurrent_calls": 10, "amd_enabled": True},
+            account_reference=spec.config.canonical_account(str(carrier.credentials[spec.config.account_field])),
+            secrets=Accounts(root.get(Keyring), root.settings).seal(server.org.id, secrets),
+        )
+        session.add(row)
+        await session.flush()
+        number = PhoneNumber(
+            organization_id=server.org.id,
+            telephony_configuration_id=row.id,
+            address=OURS,
+            address_normalized=OURS,
+            address_type="pstn",
+            country_code="US",
+            inbound_workflow_id=server.workflow_id,
+            is_default_caller_id=True,
+        )
+        session.add(number)
+        return Desk(server, carrier, row.id)
+
+
+@pytest.fixture
+async def desks(server: LiveServer, carriers: list[Emulator]) -> list[Desk]:
+    server.models.hearing = OneSentence()
+    server.http.timeout = httpx.Timeout(30)
+    return [await account(server, carrier) for carrier in carriers]
+
+
+async def each(desks: list[Desk], test: Callable[[Desk], Awaitable[None]]) -> None:
+    """All of them at once; what fails says which."""
+    found = await asyncio.gather(*(test(desk) for desk in desks), return_exceptions=True)
+    failed = {desk.carrier.name: repr(error) for desk, error in zip(desks, found, strict=True) if error is not None}
+    assert not failed, "\n".join(f"{name}: {error}" for name, error in failed.items())
+
+
+async def test_conversations_and_calls_that_nobody_takes(desks: list[Desk]) -> None:
+    async def test(desk: Desk) -> None:
+        conversation, busy, nobody = await asyncio.gather(
+            desk.talked(phones.answers(SAID)),
+            desk.talked(phones.busy(), "+12125550102"),
+            desk.talked(phones.no_answer(0.5), "+12125550103"),
+        )
+        talked, call = conversation
+        assert (busy[0]["status"], nobody[0]["status"]) == ("busy", "no_answer")
+        assert (talked["status"], talked["outcome"]) == ("completed", "answered")
+        assert talked["end_reason"] == "agent_ended"
+        assert SAID in [line["text"] for line in talked["transcript"]]
+        assert talked["recording_url"]
+        assert call.errors == []
+        await desk.carrier.settled()
+        assert abs(talked["duration"] - call.duration_s) <= 2
+        assert call.phone.heard_speech_s > 0.5
+        assert desk.refused() == []
+
+    await each(desks, test)
+
+
+async def test_callers_who_hang_up_first(desks: list[Desk]) -> None:
+    async def test(desk: Desk) -> None:
+        coming = desk.carrier.call_in(THEIRS, OURS, phones.scripted(_hangs_up_first))
+        came = await desk.came(coming)
+        assert (came["direction"], came["caller_number"], came["called_number"]) == ("inbound", THEIRS, OURS)
+        assert (came["status"], came["outcome"], came["end_reason"]) == ("completed", "answered", "caller_hung_up")
+        assert coming.ended_by == "caller"
+        await desk.carrier.settled()
+        assert coming.errors == desk.refused() == []
+
+    await each(desks, test)
+
+
+async def _hangs_up_first(phone: phones.Phone) -> None:
+    await phone.hears()
+    phone.hang_up()
+
+
+async def _interrupts(phone: phones.Phone) -> None:
+    await phone.hears_something()
+    await phone.waits(0.4)
+    await phone.says(SAID)
+    await phone.waits(0.5)
+    phone.hang_up()
+
+
+async def test_keys_machines_and_people_who_talk_over_the_agent(desks: list[Desk]) -> None:
+    """Vobiz's stream has no keys, Cloudonix no detection of machines."""
+    graph = agent_graph(
+        node("start", "startCall", prompt="Ask.", greeting=GREETING, allow_interrupt=True),
+        node("bye", "endCall", prompt="Say goodbye.", say="You pressed one."),
+        edge("start", "bye", "One", digits="1"),
+    )
+    await desks[0].server.publish(graph)
+
+    async def test(desk: Desk) -> None:
+        wanted = {"interrupting": desk.talked(phones.scripted(_interrupts), "+12125550104")}
+        if desk.carrier.name != "vobiz":
+            wanted["keys"] = desk.talked(phones.presses("1"))
+        if desk.carrier.name != "cloudonix":
+            wanted["machine"] = desk.talked(phones.voicemail(3.0, records_s=8.0), "+12125550105")
+        found = dict(zip(wanted, await asyncio.gather(*wanted.values()), strict=True))
+        run, call = found["interrupting"]
+        assert [event for event in run["events"] if event["type"] == events.BARGED_IN]
+        assert call.stream is not None
+        assert call.stream.clears
+        assert run["end_reason"] == "caller_hung_up"
+        if "keys" in found:
+            run, _ = found["keys"]
+            assert (run["status"], run["end_reason"]) == ("completed", "agent_ended")
+            assert "You pressed one." in [line["text"] for line in run["transcript"]]
+        if "machine" in found:
+            run, _ = found["machine"]
+            assert (run["status"], run["outcome"]) == ("completed", "voicemail")
+        await desk.carrier.settled()
+        assert desk.refused() == []
+
+    await each(desks, test)
+
+
+@pytest.mark.parametrize("is_blind", [False, True], ids=["warm", "blind"])
+async def test_transfers(desks: list[Desk], is_blind: bool) -> None:
+    async def colleague(phone: phones.Phone) -> None:
+        await phone.waits(1.5)
+        await phone.says("Good morning.")
+        phone.hang_up()
+
+    server = desks[0].server
+    mode = "blind" if is_blind else "warm"
+    config = {"destination": AGENT, "timeout": 10, "mode": mode}
+    tool = {"name": "Colleague", "definition": {"type": "transfer_call", "config": config}}
+    made = await server.http.post("/tools/", json=tool)
+    assert made.status_code == 200, made.text
+    await server.publish(simple_agent(tool_uuids=[made.json()["tool_uuid"]]))
+    server.models.replies[:] = [calls("colleague"), takes("done")]
+
+    async def test(desk: Desk) -> None:
+        desk.carrier.phones[AGENT] = phones.scripted(colleague)
+        run, call = await desk.talked(phones.answers(SAID))
+        assert (run["status"], run["outcome"], run["end_reason"]) == ("completed", "transferred", "transferred")
+        other = next(leg for leg in desk.carrier.calls if leg.to_number == AGENT)
+        await other.ended.wait()
+        # Some carriers keep the caller for what comes after a blind transfer.
+        call.phone.hang_up()
+        await desk.carrier.settled()
+        assert other.answered.is_set()
+        assert call.errors == other.errors == desk.refused() == []
+
+    await each(desks, test)
