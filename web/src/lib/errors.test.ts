@@ -71,5 +71,8 @@ describe("a form", () => {
     expect(formError(error, ["name", "definition", "role"])).toBeNull();
     expect(formError(errorFrom(409, { detail: "Taken.", code: "taken" }), ["name"])).toBe("Taken.");
     expect(formError(null, ["name"])).toBeNull();
+    const refused = errorFrom(422, { detail: "That address is private.", code: "webhook_url_refused" });
+    expect(fieldErrors(refused, ["url"])).toEqual({ url: "That address is private." });
+    expect([formError(refused, ["url"]), formError(refused, ["name"])]).toEqual([null, "url: That address is private."]);
   });
 });

@@ -83,14 +83,30 @@ function sentenceOf({ path, message }: FieldProblem): string {
   return path === "" ? message : `${path}: ${message}`;
 }
 
+/** Refusals that name no field and are about one all the same. */
+const FIELD_OF: Record<string, string> = {
+  webhook_url_refused: "url",
+  credential_name_taken: "name",
+  already_member: "email",
+  wrong_password: "current_password",
+  telephony_configuration_name_taken: "name",
+  email_taken: "email",
+  user_not_found: "email",
+};
+
+function problemsOf(error: unknown): readonly FieldProblem[] {
+  if (!(error instanceof ApiError)) return [];
+  const path = FIELD_OF[error.code];
+  return path === undefined || error.fields.length > 0 ? error.fields : [{ path, message: error.message }];
+}
+
 /**
  * The sentence for each field of a form. A problem deep inside a field (`config.fields.api_key`) stands at the longest
  * name that the form has (`config` or `config.fields.api_key`); union tags in the middle of a path are skipped over.
  */
 export function fieldErrors<Name extends string>(error: unknown, names: readonly Name[]): Partial<Record<Name, string>> {
   const found: Partial<Record<Name, string>> = {};
-  if (!(error instanceof ApiError)) return found;
-  for (const problem of error.fields) {
+  for (const problem of problemsOf(error)) {
     const name = [...names].sort((a, b) => b.length - a.length).find((candidate) => covers(candidate, problem.path));
     if (name !== undefined && found[name] === undefined) found[name] = asSentence(problem.message);
   }
@@ -100,8 +116,9 @@ export function fieldErrors<Name extends string>(error: unknown, names: readonly
 /** What a form has to say beside its fields: nothing when every problem stands at one of them. */
 export function formError(error: unknown, names: readonly string[]): string | null {
   if (error === null || error === undefined) return null;
-  if (!(error instanceof ApiError) || error.fields.length === 0) return messageOf(error);
-  const others = error.fields.filter((problem) => !names.some((name) => covers(name, problem.path)));
+  const problems = problemsOf(error);
+  if (problems.length === 0) return messageOf(error);
+  const others = problems.filter((problem) => !names.some((name) => covers(name, problem.path)));
   return others.length === 0 ? null : others.map(sentenceOf).join(" ");
 }
 

@@ -6,6 +6,7 @@ import { lazy, Suspense } from "react";
 import { Fact } from "../../components/fact";
 import { Loaded, Page } from "../../components/page";
 import { Panel } from "../../components/panel";
+import { Problem } from "../../components/problem";
 import { dateTime, money, words } from "../../lib/format";
 import { Actions } from "./actions";
 import { type Campaign, useCampaign, useLiveProgress } from "./api";
@@ -21,10 +22,25 @@ const Timeline = lazy(() => import("./timeline_panel"));
 export function CampaignPage() {
   const { campaignId } = useParams({ from: "/signed-in/campaigns/$campaignId" });
   const campaign = useCampaign(campaignId);
+  if (campaign.isError && campaign.data === undefined) {
+    return (
+      <Page title="Campaign" back={<Back />}>
+        <Problem error={campaign.error} onRetry={() => void campaign.refetch()} />
+      </Page>
+    );
+  }
   return (
     <Loaded query={campaign} what="The campaign" height={420}>
       {(data) => <Shown campaign={data} />}
     </Loaded>
+  );
+}
+
+function Back() {
+  return (
+    <Anchor fz="sm" c="dimmed" renderRoot={(props) => <Link to="/campaigns" {...props} />}>
+      ← Campaigns
+    </Anchor>
   );
 }
 
@@ -34,11 +50,7 @@ function Shown({ campaign }: { campaign: Campaign }) {
   return (
     <Page
       title={campaign.name}
-      back={
-        <Anchor fz="sm" c="dimmed" renderRoot={(props) => <Link to="/campaigns" {...props} />}>
-          ← Campaigns
-        </Anchor>
-      }
+      back={<Back />}
       about={
         <Group gap="sm" mt={4}>
           <StatusBadge status={campaign.status} />
