@@ -8,6 +8,7 @@ from httpx import AsyncClient
 
 from offhook.root import Root
 from offhook.telephony.address import PublicAddress
+from offhook.telephony.ports import CarrierFailed
 from tests.fakes.carrier import FakeCarrier
 from tests.fixtures_orgs import OrgFixture
 from tests.telephony.conftest import MakeAgent
@@ -151,3 +152,22 @@ async def test_without_a_public_address_nothing_is_dialled(account: Account, roo
     assert (answer.status_code, answer.json()["code"]) == (409, "public_url_missing")
     assert "OFFHOOK_PUBLIC_URL" in answer.json()["detail"]
     assert not account.carrier.calls
+
+
+async def test_a_lost_answer_neither_fails_nor_repeats_the_call(account: Account) -> None:
+    account.carrier.refuses["dial"] = CarrierFailed("timeout", "No answer.", retryable=True, is_fate_unknown=True)
+    body = {
+        "workflow_id": account.workflow_id,
+        "phone_number": "+12015550199",
+        "telephony_configuration_id": account.id,
+    }
+    headers = {**account.org.owner_headers, "Idempotency-Key": "once"}
+    first = await account.client.post("/telephony/initiate-call", json=body, headers=headers)
+    again = await account.client.post("/telephony/initiate-call", json=body, headers=headers)
+    assert (first.status_code, first.json()["call_id"], again.json()) == (200, None, first.json())
+    run_id = first.json()["workflow_run_id"]
+    assert (await account.run(run_id)).status == "initiated"
+    ringing = await account.says(f"/fakecom/events/{run_id}", {"status": "ringing", "call_id": "FC9"})
+    assert ringing.json() == {"status": "ok"}
+    run = await account.run(run_id)
+    assert (run.status, run.call_id) == ("ringing", "FC9")

@@ -60,6 +60,8 @@ async def initiate_call(
     async def place() -> dict[str, Any]:
         placed = await calls.place(order)
         message = f"Call initiated successfully with run name {placed.run_name}"
+        if placed.call_id is None:
+            message = f"The carrier's answer was lost and the phone may ring: run {placed.run_name} will tell"
         return {"message": message, **_answer(placed), "status": placed.status, "call_id": placed.call_id}
 
     return await once(

@@ -71,7 +71,7 @@ class PlacedCall:
     run_id: int
     run_name: str
     status: str
-    call_id: str
+    call_id: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,13 +132,19 @@ class Outbound:
 
     async def place(self, order: CallOrder) -> PlacedCall:
         """Dial. Raises what makes a run impossible (404, 409, 422, 429), or CarrierRefused (502) when the carrier
-        did not take the call; the run then ends ``failed``."""
+        did not take the call; the run then ends ``failed``.
+
+        A call whose fate is unknown (the carrier's answer was lost) has no call id yet: its phone may ring, so the
+        carrier's callback or its media go on with the run, and one that nobody speaks of is swept."""
         async with self.db.transaction() as session:
             reserved = await self._reserve(session, order)
         run_id = reserved.request.run_id
         try:
             call_id = await reserved.dialer.dial(reserved.account, reserved.request)
         except CarrierFailed as failure:
+            if failure.is_fate_unknown:
+                log.warning("carrier_answer_lost", run_id=run_id, code=failure.code)
+                return PlacedCall(run_id, reserved.run_name, INITIATED, None)
             log.warning("carrier_refused_call", run_id=run_id, code=failure.code)
             update = StatusUpdate("failed", end_reason=failure.code)
             await self._reports.report(order.organization_id, run_id, update)

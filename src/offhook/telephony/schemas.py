@@ -42,7 +42,7 @@ class InitiateCallResponse(BaseModel):
     workflow_run_id: int
     workflow_run_name: str
     status: str
-    call_id: str
+    call_id: str | None = Field(description="null while the carrier has not said whether it took the call")
 
 
 class HangUpResponse(BaseModel):
