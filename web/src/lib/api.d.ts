@@ -4854,8 +4854,11 @@ export interface components {
         };
         /** InitiateCallResponse */
         InitiateCallResponse: {
-            /** Call Id */
-            call_id: string;
+            /**
+             * Call Id
+             * @description null while the carrier has not said whether it took the call
+             */
+            call_id: string | null;
             /** Message */
             message: string;
             /** Status */
