@@ -73,7 +73,8 @@ class Processing:
     async def _read(self, content: DocumentContent) -> None:
         async with self._reader.read(content.storage_key, content.kind) as found, self._db.transaction() as session:
             locked = await repository.content(session, content.organization_id, content.id, for_update=True)
-            if locked is None or locked.chunk_count is not None:
+            if locked is None or locked.chunk_count is not None:  # another worker has read it meanwhile
+                content.chunk_count = locked.chunk_count if locked is not None else None
                 return
             for batch in found.batches(_STORE_BATCH):
                 await repository.store_chunks(session, content.organization_id, content.id, batch)
