@@ -88,11 +88,16 @@ def app(root: Root) -> FastAPI:
     return create_app(root)
 
 
+def client_at(app: FastAPI, address: str = "127.0.0.1") -> AsyncClient:
+    """An anonymous client that calls from ``address``."""
+    # Answers must leave by the error handlers, as they do in production, not as exceptions in the test.
+    transport = ASGITransport(app=app, raise_app_exceptions=False, client=(address, 40000))
+    return AsyncClient(transport=transport, base_url="http://testserver/api/v1")
+
+
 @pytest.fixture
 async def client(app: FastAPI) -> AsyncIterator[AsyncClient]:
     """An anonymous client of the API; paths are relative to ``/api/v1``."""
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(app.router.lifespan_context(app))
-        # Answers must leave by the error handlers, as they do in production, not as exceptions in the test.
-        transport = ASGITransport(app=app, raise_app_exceptions=False)
-        yield await stack.enter_async_context(AsyncClient(transport=transport, base_url="http://testserver/api/v1"))
+        yield await stack.enter_async_context(client_at(app))

@@ -35,12 +35,25 @@ WRITES_ITS_OWN = {
     "delete_recording": "recording.deleted",
     "create_campaign": "campaign.created",
     "refresh_mcp_tool": "tool.refreshed",
+    "upload_document": "document.created",
+    "create_telephony_config": "telephony_config.created",
+    "update_telephony_config": "telephony_config.updated",
+    "delete_telephony_config": "telephony_config.deleted",
+    "set_default_telephony_config": "telephony_config.made_default",
+    "reactivate_telephony_config": "telephony_config.reactivated",
+    "create_telephony_phone_number": "phone_number.created",
+    "update_telephony_phone_number": "phone_number.updated",
+    "delete_telephony_phone_number": "phone_number.deleted",
+    "set_default_caller_phone_number": "phone_number.updated",
+    "quick_connect": "phone_number.bought",
+    "release_managed_number": "phone_number.released",
 }
 # operation_id: why there is no entry.
 NO_ENTRY = NOT_RECORDED | {
     "look_at_invitation": "changes nothing",
     "create_recording_upload_urls": "signs links; the recording is made, and recorded, by another request",
     "transcribe_recording": "a question: changes nothing",
+    "search_knowledge": "a question: changes nothing",
     "check_model_configurations": "a question to the vendors: changes nothing",
     "test_webhook": "changes nothing: a letter that is neither stored nor numbered",
     "test_phone_call": "the run is the record: who, when, to which number, at what cost",
@@ -52,6 +65,7 @@ NO_ENTRY = NOT_RECORDED | {
 FOR_EVERYONE = {
     "signup", "login", "sign_in_by_link", "accept_invitation", "look_at_invitation", "logout",
     "change_password", "end_session", "switch_organization", "remove_member", "validate_workflow",
+    "search_knowledge",
 }  # fmt: skip
 FOR_ANYONE_AT_ALL = {"signup", "login", "sign_in_by_link", "accept_invitation", "look_at_invitation"}
 ADMIN_ONLY = re.compile(
