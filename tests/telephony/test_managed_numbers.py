@@ -48,7 +48,9 @@ async def test_the_sandbox_sells_and_takes_back(shop: Shop, agent: Agent, client
     assert bought["workflow_id"] == agent.id
     assert offered[0] not in await shop.for_sale(country="us", area_code="212")
     taken = await shop.connect(mode="new", phone_number=offered[0])
-    assert (taken.status_code, taken.json()["code"]) == (502, "number_not_bought")
+    assert (taken.status_code, taken.json()["code"]) == (409, "no_number_available")
+    foreign = await shop.connect(mode="new", phone_number="+4930123456")
+    assert (foreign.status_code, foreign.json()["code"]) == (409, "no_number_available")
     forward = (await shop.connect(mode="forward", existing_number="+12125550001", area_code="212")).json()
     assert forward["forward_to"] == forward["phone_number"] != offered[0]
     assert "+12125550001" in forward["instructions"]

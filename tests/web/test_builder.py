@@ -114,7 +114,7 @@ def test_from_nothing_to_published_with_the_keyboard(owner: Page) -> None:
     expect(problems).to_be_visible()
     expect(page.locator("[data-problem=error]").first).to_be_visible()
     problems.click()
-    expect(page.get_by_text("Prompt is required for agent nodes")).to_be_visible()
+    expect(page.get_by_text("Prompt is required for agent nodes", exact=True)).to_be_visible()
     prompt(page).fill("Ask for the caller's name.")
     page.keyboard.press("Control+s")
 
@@ -193,6 +193,6 @@ def test_no_serious_fault_of_accessibility(owner: Page) -> None:
         owner.wait_for_timeout(300)
         assert faults(owner) == [], tab
     owner.set_viewport_size({"width": 390, "height": 780})
-    assert owner.evaluate("document.documentElement.scrollWidth") <= 390
+    owner.wait_for_function("document.documentElement.scrollWidth <= 390", timeout=SLOW)
     assert faults(owner) == []
     owner.set_viewport_size({"width": 1280, "height": 800})

@@ -29,6 +29,8 @@ from offhook.workflows import service as workflows
 
 FOR_SALE: Final = 20
 NAME: Final = "Platform numbers"
+# What carriers' clients call a number that somebody else has.
+NOT_FOR_SALE: Final = frozenset({"number_not_for_sale", "number_taken"})
 # No purchase takes this long: one that is older lost its process, or its carrier's answer.
 PATIENCE: Final = timedelta(seconds=60)
 log = structlog.get_logger(__name__)
@@ -163,6 +165,8 @@ class ManagedNumbers:
                 await self._undo(account, purchase)
             else:
                 await self._close(purchase, "failed", failure.message)
+            if failure.code in NOT_FOR_SALE:
+                raise NoNumberForSale(failure.message) from None
             raise NumberNotBought(f"The number was not bought: {failure.message}") from None
         async with self._db.transaction() as session:
             await purchases.move(session, purchase.id, {"buying"}, "bought", carrier_id=carrier_id)
