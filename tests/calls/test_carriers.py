@@ -1,4 +1,4 @@
-"""Whole calls through all six carriers at once: the platform on a real port, the emulators behind a reverse proxy."""
+"""Whole calls through all six carriers: the platform on a real port, the emulators behind a reverse proxy."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -106,7 +106,7 @@ class Desk:
                 run = await self.server.run(run_id)
                 if run["status"] not in {"initiated", "ringing", "in_progress"} and run["end_reason"] is not None:
                     return run
-                await asyncio.sleep(0.1)
+                await asyncio.sleep(0.5)
 
     async def talked(self, plan: phones.Plan, number: str = THEIRS) -> tuple[dict[str, Any], Call]:
         """A call that we place, to its end."""
@@ -124,7 +124,7 @@ class Desk:
                 for run in (await self.server.http.get(path)).json()["runs"]:
                     if run["call_id"] == call.id:
                         return await self.finished(run["id"])
-                await asyncio.sleep(0.1)
+                await asyncio.sleep(0.5)
 
     def refused(self) -> list[Any]:
         """What the carrier told us and we did not take."""
@@ -174,8 +174,14 @@ async def desks(server: LiveServer, carriers: list[Emulator]) -> list[Desk]:
 
 
 async def each(desks: list[Desk], test: Callable[[Desk], Awaitable[None]]) -> None:
-    """All of them at once; what fails says which."""
-    found = await asyncio.gather(*(test(desk) for desk in desks), return_exceptions=True)
+    """Three at a time, which one busy core carries in real time; what fails says which."""
+    places = asyncio.Semaphore(3)
+
+    async def placed(desk: Desk) -> None:
+        async with places:
+            await test(desk)
+
+    found = await asyncio.gather(*(placed(desk) for desk in desks), return_exceptions=True)
     failed = {desk.carrier.name: repr(error) for desk, error in zip(desks, found, strict=True) if error is not None}
     assert not failed, "\n".join(f"{name}: {error}" for name, error in failed.items())
 
@@ -195,8 +201,8 @@ async def test_conversations_and_calls_that_nobody_takes(desks: list[Desk]) -> N
         assert talked["recording_url"]
         assert call.errors == []
         await desk.carrier.settled()
-        assert abs(talked["duration"] - call.duration_s) <= 2
-        assert call.phone.heard_speech_s > 0.5
+        # The agent talks within our seconds, and those lie within the ones that the carrier bills (whole ones, upwards).
+        assert 0.5 < call.phone.heard_speech_s < talked["duration"] <= call.duration_s
         assert desk.refused() == []
 
     await each(desks, test)
