@@ -9,6 +9,7 @@ from typing import Any, Final
 import structlog
 
 from offhook.chat.errors import ChatTimedOut, WorkflowChanged
+from offhook.kit.outage import DATABASE_ERRORS
 from offhook.knowledge import Consultant
 from offhook.models.ports import ModelSource
 from offhook.orgs import Caller
@@ -22,7 +23,6 @@ from offhook.runs.context import call_context
 from offhook.runs.events import RunStarted
 from offhook.runs.knowledge import CallKnowledge
 from offhook.runs.limits import TEXT_CHAT
-from offhook.runs.outage import DATABASE_ERRORS
 from offhook.runs.sounds import CallSounds
 from offhook.runs.sweeper import finished
 from offhook.runs.tools import ToolRegistry

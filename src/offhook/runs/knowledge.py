@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import structlog
 
+from offhook.kit.outage import DATABASE_ERRORS
 from offhook.knowledge import Consultant
-from offhook.runs.outage import DATABASE_ERRORS
 from offhook.voice.ports import Passage
 
 log = structlog.get_logger(__name__)

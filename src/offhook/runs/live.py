@@ -11,6 +11,7 @@ from typing import Final
 import structlog
 
 from offhook.kit.audio import Codec
+from offhook.kit.outage import DATABASE_ERRORS, through_outage
 from offhook.knowledge import Consultant
 from offhook.models.ports import ModelSource
 from offhook.recordings import Library
@@ -21,7 +22,6 @@ from offhook.runs.errors import ProcessIsFull, RunNotConnectable
 from offhook.runs.events import RunFinished, RunStarted
 from offhook.runs.finishing import Ending
 from offhook.runs.knowledge import CallKnowledge
-from offhook.runs.outage import DATABASE_ERRORS, through_outage
 from offhook.runs.pre_call import PRE_CALL_FETCHED, PreCallFetch
 from offhook.runs.recording import Recordings, WavRecorder
 from offhook.runs.sounds import CallSounds

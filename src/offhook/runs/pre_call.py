@@ -9,10 +9,10 @@ import structlog
 from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.kit.outage import DATABASE_ERRORS
 from offhook.kit.plain import given_text
 from offhook.root import Root
 from offhook.runs import event_store
-from offhook.runs.outage import DATABASE_ERRORS
 from offhook.runs.tables import Run
 from offhook.tools import ToolBench
 from offhook.tools.errors import CallFailed

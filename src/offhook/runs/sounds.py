@@ -4,8 +4,8 @@ import wave
 
 import structlog
 
+from offhook.kit.outage import DATABASE_ERRORS
 from offhook.recordings import Library
-from offhook.runs.outage import DATABASE_ERRORS
 from offhook.voice.ports import Sound
 
 log = structlog.get_logger(__name__)

@@ -7,20 +7,16 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
-import asyncpg
-import structlog
-
 from offhook.kit.db import Database
+from offhook.kit.hearing import Hearing
+from offhook.kit.outage import through_outage
 from offhook.runs import event_store, repository
-from offhook.runs.outage import DATABASE_ERRORS, through_outage
 from offhook.voice.events import VoiceEvent
 
 _MAX_LIVE = 100  # live-only events kept for a listener that is slow; they are worth nothing when old
-_RECONNECT_S = 1.0
 _BATCH = 500
 _PATIENCE_S = 60.0
 KEEP_ALIVE_S = 15.0
-log = structlog.get_logger(__name__)
 
 
 class Listener:
@@ -63,17 +59,14 @@ class RunStreams:
     """The listeners of this process, and its connection that hears of runs in other processes."""
 
     def __init__(self, db: Database) -> None:
-        self._db = db
         self._listeners: dict[int, set[Listener]] = defaultdict(set)
-        self._task: asyncio.Task[None] | None = None
-        self._is_listening = asyncio.Event()
+        self._hearing = Hearing(db, event_store.CHANNEL, self._on_news, self._wake_all, name="run-streams")
 
     @contextmanager
     def listen(self, run_id: int) -> Iterator[Listener]:
         listener = Listener()
         self._listeners[run_id].add(listener)
-        if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._hear(), name="run-streams")
+        self._hearing.start()
         try:
             yield listener
         finally:
@@ -81,11 +74,9 @@ class RunStreams:
             if not self._listeners[run_id]:
                 del self._listeners[run_id]
 
-    async def ready(self, timeout_s: float = 2.0) -> None:
+    async def ready(self) -> None:
         """Wait until news of other processes come in, so that nothing falls between reading and listening."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(timeout_s):
-                await self._is_listening.wait()
+        await self._hearing.ready()
 
     def on_live(self, run_id: int, event: VoiceEvent) -> None:
         """A live-only event of a run that this process carries."""
@@ -94,37 +85,14 @@ class RunStreams:
 
     async def close(self) -> None:
         """End the connection; open streams end with their requests."""
-        if self._task is not None:
-            self._task.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._task
+        await self._hearing.close()
 
-    async def _hear(self) -> None:
-        while True:
-            try:
-                await self._hear_until_lost()
-            except DATABASE_ERRORS as error:
-                log.warning("run_streams_deaf", error=type(error).__name__)
-            self._is_listening.clear()
-            await asyncio.sleep(_RECONNECT_S)
+    def _wake_all(self) -> None:
+        for run_id in list(self._listeners):
+            self._wake(run_id)
 
-    async def _hear_until_lost(self) -> None:
-        _, parameters = self._db.engine.dialect.create_connect_args(self._db.engine.url)
-        connection = await asyncpg.connect(**parameters)
-        lost = asyncio.Event()
-        connection.add_termination_listener(lambda _: lost.set())
-        try:
-            await connection.add_listener(event_store.CHANNEL, self._on_notify)
-            self._is_listening.set()
-            # What was said while nobody heard it: everybody looks once.
-            for run_id in list(self._listeners):
-                self._wake(run_id)
-            await lost.wait()
-        finally:
-            connection.terminate()
-
-    def _on_notify(self, _connection: Any, _pid: int, _channel: str, payload: Any) -> None:
-        for part in str(payload).split(","):
+    def _on_news(self, payload: str) -> None:
+        for part in payload.split(","):
             if part.isdigit():
                 self._wake(int(part))
 

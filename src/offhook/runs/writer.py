@@ -10,11 +10,11 @@ from typing import Final
 import structlog
 
 from offhook.kit.db import Database
+from offhook.kit.outage import DATABASE_ERRORS, is_refused
 from offhook.kit.plain import plain
 from offhook.runs import event_store
 from offhook.runs.event_store import NewEvent
 from offhook.runs.opting_out import DO_NOT_CALL_REQUESTED, asks_not_to_be_called
-from offhook.runs.outage import DATABASE_ERRORS, is_refused
 from offhook.runs.projections import Tally
 from offhook.voice.events import CALL_ENDED, CALLER_SAID, LIVE_ONLY, VoiceEvent
 

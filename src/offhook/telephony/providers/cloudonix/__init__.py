@@ -9,6 +9,7 @@ from offhook.telephony.providers.cloudonix.config import CONFIG
 from offhook.telephony.providers.cloudonix.signature import CloudonixVerifier
 from offhook.telephony.providers.cloudonix.webhooks import CloudonixWebhooks
 from offhook.telephony.providers.cloudonix.wire import CloudonixWire
+from offhook.telephony.twilio_dialect.answers import DialectAnswers
 
 
 def carrier(http: CarrierHttp) -> CarrierSpec:
@@ -16,7 +17,7 @@ def carrier(http: CarrierHttp) -> CarrierSpec:
     return CarrierSpec(
         NAME,
         dialer=calls,
-        answerer=calls,
+        answerer=DialectAnswers(),
         verifier=CloudonixVerifier(),
         statuses=webhooks,
         callbacks=("status-callback",),

@@ -1,16 +1,13 @@
-"""Cloudonix: placing, ending, answering and handing over calls. A call is its session's token; no other id works."""
+"""Cloudonix: placing, ending and handing over calls. A call is its session's token; no other id works."""
 
 from typing import Any
 from urllib.parse import quote
 
 from offhook.telephony.carrier_http import CarrierHttp, optional
-from offhook.telephony.carrier_xml import document
 from offhook.telephony.ports import (
-    CallLinks,
     CarrierAccount,
     CarrierFailed,
     DialRequest,
-    Document,
     TransferLeg,
     TransferNews,
     TransferOrder,
@@ -22,7 +19,7 @@ from offhook.telephony.twilio_dialect import documents
 
 
 class CloudonixCalls:
-    """Implements ``Dialer``, ``Answerer``, ``BlindTransfer`` and ``TransferLegs``."""
+    """Implements ``Dialer``, ``BlindTransfer`` and ``TransferLegs``."""
 
     def __init__(self, http: CarrierHttp) -> None:
         self._api = CloudonixApi(http)
@@ -57,23 +54,6 @@ class CloudonixCalls:
     async def hang_up(self, account: CarrierAccount, call_id: str) -> None:
         path = f"/customers/self/domains/{domain_of(account)}/sessions/{quote(call_id, safe='')}"
         await self._api.ask(account, "DELETE", path, may_be_gone=True)
-
-    # Answerer
-
-    async def connect(self, account: CarrierAccount, call_id: str, links: CallLinks) -> Document:
-        return documents.connect(links.media_url)
-
-    async def refuse(self, account: CarrierAccount, call_id: str, message: str) -> Document:
-        return documents.say(message)
-
-    def unavailable(self, message: str) -> Document:
-        return documents.say(message)
-
-    def room(self, transfer_id: str) -> Document | None:
-        return document(documents.conference(transfer_id))
-
-    def forward(self, to_number: str, from_number: str, timeout_s: float) -> Document | None:
-        return None
 
     # transfers
 

@@ -9,6 +9,7 @@ from offhook.telephony.providers.twilio.numbers import TwilioNumbers
 from offhook.telephony.providers.twilio.signature import TwilioVerifier
 from offhook.telephony.providers.twilio.webhooks import TwilioWebhooks
 from offhook.telephony.providers.twilio.wire import TwilioWire
+from offhook.telephony.twilio_dialect.answers import DialectAnswers
 
 __all__ = ["TwilioWebhooks", "TwilioWire", "carrier"]
 
@@ -18,7 +19,7 @@ def carrier(http: CarrierHttp) -> CarrierSpec:
     return CarrierSpec(
         NAME,
         dialer=calls,
-        answerer=calls,
+        answerer=DialectAnswers(),
         verifier=TwilioVerifier(),
         statuses=webhooks,
         callbacks=("status-callback",),

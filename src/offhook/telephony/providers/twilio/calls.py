@@ -1,16 +1,13 @@
-"""Twilio: placing, ending, answering and handing over calls."""
+"""Twilio: placing, ending and handing over calls."""
 
 from typing import Final
 from urllib.parse import quote
 
 from offhook.telephony.carrier_http import CarrierHttp
-from offhook.telephony.carrier_xml import document
 from offhook.telephony.ports import (
-    CallLinks,
     CarrierAccount,
     CarrierFailed,
     DialRequest,
-    Document,
     TransferLeg,
     TransferNews,
     TransferOrder,
@@ -25,7 +22,7 @@ _MIN_RING_S: Final = 5
 
 
 class TwilioCalls:
-    """Implements ``Dialer``, ``Answerer``, ``BlindTransfer`` and ``TransferLegs``."""
+    """Implements ``Dialer``, ``BlindTransfer`` and ``TransferLegs``."""
 
     def __init__(self, http: CarrierHttp) -> None:
         self._api = TwilioApi(http)
@@ -59,23 +56,6 @@ class TwilioCalls:
 
     async def hang_up(self, account: CarrierAccount, call_id: str) -> None:
         await self._api.ask(account, "POST", _call(call_id), form={"Status": "completed"}, may_be_gone=True)
-
-    # Answerer
-
-    async def connect(self, account: CarrierAccount, call_id: str, links: CallLinks) -> Document:
-        return documents.connect(links.media_url)
-
-    async def refuse(self, account: CarrierAccount, call_id: str, message: str) -> Document:
-        return documents.say(message)
-
-    def unavailable(self, message: str) -> Document:
-        return documents.say(message)
-
-    def room(self, transfer_id: str) -> Document | None:
-        return document(documents.conference(transfer_id))
-
-    def forward(self, to_number: str, from_number: str, timeout_s: float) -> Document | None:
-        return None
 
     # transfers
 
