@@ -2,11 +2,7 @@
 
 import asyncio
 from pathlib import Path
-from typing import Final
-
-import obstore
-from obstore.exceptions import NotFoundError
-from obstore.store import LocalStore, ObjectStore, from_url
+from typing import Any, Final
 
 _CHUNK: Final = 1 << 20
 
@@ -23,27 +19,34 @@ class Objects:
 
     def __init__(self, address: Path | str) -> None:
         self._address = address
-        self._store: ObjectStore | None = None
+        self._store: Any = None
+        self._obstore: Any = None
 
-    def _opened(self) -> ObjectStore:
+    def _opened(self) -> tuple[Any, Any]:
+        """``(the library, the store)``."""
         if self._store is None:
+            import obstore  # noqa: PLC0415 - 5 MB: only where documents are touched
+            import obstore.exceptions  # noqa: PLC0415
+            import obstore.store  # noqa: PLC0415
+
+            self._obstore = obstore
             if isinstance(self._address, Path):
-                self._store = LocalStore(self._address, mkdir=True)
+                self._store = obstore.store.LocalStore(self._address, mkdir=True)
             else:
-                self._store = from_url(self._address)
-        return self._store
+                self._store = obstore.store.from_url(self._address)
+        return self._obstore, self._store
 
     async def put(self, key: str, source: Path) -> None:
         """Keep a copy of a file; what was there is replaced."""
-        store = await asyncio.to_thread(self._opened)
+        obstore, store = await asyncio.to_thread(self._opened)
         await obstore.put_async(store, key, source)
 
     async def fetch(self, key: str, target: Path) -> None:
         """Write what is kept to a file. FileGone."""
-        store = await asyncio.to_thread(self._opened)
+        obstore, store = await asyncio.to_thread(self._opened)
         try:
             found = await obstore.get_async(store, key)
-        except (FileNotFoundError, NotFoundError) as error:
+        except (FileNotFoundError, obstore.exceptions.NotFoundError) as error:
             raise FileGone(key) from error
         with target.open("wb") as out:
             async for part in found.stream(min_chunk_size=_CHUNK):
@@ -51,8 +54,8 @@ class Objects:
 
     async def delete(self, key: str) -> None:
         """Nothing kept is fine."""
-        store = await asyncio.to_thread(self._opened)
+        obstore, store = await asyncio.to_thread(self._opened)
         try:
             await obstore.delete_async(store, key)
-        except (FileNotFoundError, NotFoundError):
+        except (FileNotFoundError, obstore.exceptions.NotFoundError):
             return

@@ -7,13 +7,13 @@ Measured: 1.9 ms per call-second alone, 0.7 in batches.
 
 import asyncio
 import importlib.util
-import os
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from offhook.kit.onnx import onnx_session
 from offhook.voice.ports import OnWindow
 
 WINDOW: Final = 256
@@ -78,18 +78,7 @@ class SileroVad:
         """Load the model now (80 ms) instead of with the first call."""
         if self._session is not None:
             return
-        # read while it is imported: nothing about a call leaves the machine or is kept in the user's home
-        os.environ["ORT_DISABLE_TELEMETRY"] = "1"
-        import onnxruntime as ort  # noqa: PLC0415 - 40 MB: only where calls are carried
-
-        options = ort.SessionOptions()
-        options.intra_op_num_threads = 1
-        options.inter_op_num_threads = 1
-        options.enable_cpu_mem_arena = False
-        options.log_severity_level = 3
-        self._session = ort.InferenceSession(
-            str(self._path or model_path()), sess_options=options, providers=["CPUExecutionProvider"]
-        )
+        self._session = onnx_session(self._path or model_path(), log_level=3)
 
     def open(self, on_window: OnWindow) -> _Stream:
         self.load()

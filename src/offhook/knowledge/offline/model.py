@@ -7,15 +7,15 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import onnxruntime
 import structlog
-from tokenizers import Tokenizer
 
 from offhook.kit.limited import LimitedPrograms, Limits
+from offhook.kit.onnx import onnx_session
 from offhook.knowledge.embedding import EmbeddingModel, Vectors
 from offhook.knowledge.errors import EmbeddingFailed
 
@@ -94,7 +94,7 @@ class OfflineModel:
     def _place(self, weights: Path) -> Path:
         """Another program or another version of onnxruntime gives another file."""
         self._folder.mkdir(parents=True, exist_ok=True)
-        made_of = _PROGRAM.read_bytes() + f"{weights.stat().st_size} {onnxruntime.__version__}".encode()
+        made_of = _PROGRAM.read_bytes() + f"{weights.stat().st_size} {version('onnxruntime')}".encode()
         return self._folder / f"{MODEL.model}-{sha256(made_of).hexdigest()[:12]}.onnx"
 
     async def _build(self, weights: Path, target: Path) -> None:
@@ -136,10 +136,9 @@ def _hash(path: Path) -> str:
 
 
 def _loaded(tokenizer: Path, built: Path) -> tuple[Any, Any]:
+    from tokenizers import Tokenizer  # noqa: PLC0415 - 5 MB: only where the model is run
+
     loaded = Tokenizer.from_file(str(tokenizer))
     loaded.no_padding()
     loaded.enable_truncation(MAX_TOKENS)
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.enable_cpu_mem_arena = False
-    return loaded, onnxruntime.InferenceSession(str(built), options, providers=["CPUExecutionProvider"])
+    return loaded, onnx_session(built)
