@@ -2,8 +2,9 @@
 
 import re
 
+import phonenumbers
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
@@ -66,6 +67,24 @@ def test_what_looks_like_e164_is_kept_or_refused(number: str) -> None:
         return
     assert normalize_e164(phone.e164) == phone.e164
     assert phone.country is None or re.fullmatch("[A-Z]{2}", phone.country)
+
+
+CODES = sorted(str(code) for code in phonenumbers.COUNTRY_CODE_TO_REGION_CODE)
+
+
+@given(
+    st.sampled_from(CODES) | st.from_regex("[1-9][0-9]{0,2}", fullmatch=True),
+    st.sampled_from(["", "0", "00", "1", "15", "06", "8", "9", "044"]),
+    st.text("0123456789", max_size=13),
+)
+@settings(max_examples=1000)
+def test_the_short_way_of_lists_says_what_the_long_one_says(code: str, prefix: str, rest: str) -> None:
+    number = f"+{code}{prefix}{rest}"
+    try:
+        is_its_own_form = normalize_e164(number) == number
+    except PhoneNumberInvalid:
+        is_its_own_form = False
+    assert is_e164(number) is is_its_own_form
 
 
 def test_as_a_body_field() -> None:
