@@ -12,7 +12,9 @@ import random
 import sys
 import tempfile
 import time
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +25,19 @@ from offhook.campaigns.progress import progress
 from offhook.kit.postgres import EmbeddedPostgres
 
 PHONES = {"mix": {"talks": 0.7, "busy": 0.1, "no_answer": 0.1, "voicemail": 0.1}, "instant_call_s": 0.2}
+CONCURRENCY = 20
+FOREVER = datetime.max.replace(tzinfo=UTC)
 # Short, so that what a dead worker left is looked into while the list lasts; phones answer at once here.
 SETTINGS = {"campaign_patience_s": 9.0, "campaign_tick_s": 1.0, "run_lease_s": 2.0, "sweep_interval_s": 1.0}
+
+# Contacts of which progress says something else than the sandbox's book does of the last call to their phone.
+_DIFFERS = (
+    "SELECT contact.phone_number, contact.outcome, contact.dials, last.status FROM campaign_contacts contact"
+    " LEFT JOIN (SELECT DISTINCT ON (to_number) to_number, status FROM sandbox_calls WHERE organization_id = :org"
+    "   ORDER BY to_number, dialled_at DESC) last ON last.to_number = contact.phone_number"
+    " WHERE contact.campaign_id = :id AND NOT coalesce(CASE last.status"
+    "   WHEN 'completed' THEN contact.outcome IN ('answered', 'voicemail') ELSE contact.outcome = last.status END, false)"
+)
 
 
 async def chaos(one: Rig, *, contacts: int, seed: int, kill_every_s: float, within_s: float) -> dict[str, Any]:
@@ -32,35 +45,52 @@ async def chaos(one: Rig, *, contacts: int, seed: int, kill_every_s: float, with
     rng = random.Random(seed)
     campaign_id = await one.campaign(
         contacts,
-        concurrency=20,
+        concurrency=CONCURRENCY,
         retry_config={"max_retries": 1, "retry_delay_seconds": 1},
         circuit_breaker={"enabled": False},
     )
     for _ in range(3):
         one.start_worker()
     await one.campaigns.start(one.organization_id, campaign_id)
-    began, kills = time.monotonic(), 0
-    killing = asyncio.create_task(_kill(one, rng, kill_every_s))
+    began, killed = time.monotonic(), dict[int, datetime]()
+    killing = asyncio.create_task(_kill(one, rng, kill_every_s, killed))
     try:
         await one.until(campaign_id, "completed", within_s=within_s)
     finally:
         killing.cancel()
-        kills = len(one.workers) - 3
     seconds = time.monotonic() - began
     await asyncio.sleep(2.5)  # runs of phones that died after their contact was done lose their lease
-    return {"seconds": round(seconds, 1), "kills": kills, **await _asked(one, campaign_id)}
+    return {"seconds": round(seconds, 1), "kills": len(killed), **await _asked(one, campaign_id, killed)}
 
 
-async def _kill(one: Rig, rng: random.Random, every_s: float) -> None:
+async def _kill(one: Rig, rng: random.Random, every_s: float, killed: dict[int, datetime]) -> None:
+    """Until cancelled; ``killed`` is when each process was surely gone."""
     while True:
         await asyncio.sleep(rng.uniform(0.5, 1.5) * every_s)
         victim = rng.choice([worker for worker in one.workers if worker.poll() is None])
         victim.kill()
         victim.wait()
+        killed[victim.pid] = datetime.now(UTC)
         one.start_worker()
 
 
-async def _asked(one: Rig, campaign_id: int) -> dict[str, Any]:
+def most_at_once(calls: Iterable[tuple[str, datetime, datetime | None]], killed: Mapping[int, datetime]) -> int:
+    """How many phones rang or talked at the same time at the most, of ``(process, dialled, ended)``.
+
+    A phone of a killed process fell silent with it, whenever the book heard of that.
+    """
+    changes: list[tuple[datetime, int]] = []
+    for process, dialled, ended in calls:
+        gone = killed.get(int(process.split("/")[1]), FOREVER)
+        changes += [(dialled, 1), (max(dialled, min(ended or FOREVER, gone)), -1)]
+    live = most = 0
+    for _, change in sorted(changes):
+        live += change
+        most = max(most, live)
+    return most
+
+
+async def _asked(one: Rig, campaign_id: int, killed: Mapping[int, datetime]) -> dict[str, Any]:
     async with one.root.db.transaction() as session:
         campaign = await service.get(session, one.organization_id, campaign_id)
         found = await audit(session, campaign, one.root.clock.now())
@@ -75,6 +105,10 @@ async def _asked(one: Rig, campaign_id: int) -> dict[str, Any]:
         id=campaign_id,
     )
     reasons = {row.phone_number: row.n for row in explained}
+    book = await one.rows(
+        "SELECT process, dialled_at, ended_at FROM sandbox_calls WHERE organization_id = :id", id=one.organization_id
+    )
+    differs = await one.rows(_DIFFERS, id=campaign_id, org=one.organization_id)
     live = await one.rows(
         "SELECT count(*) AS n FROM runs WHERE organization_id = :id AND status IN ('initiated', 'ringing', 'in_progress')",
         id=one.organization_id,
@@ -84,19 +118,24 @@ async def _asked(one: Rig, campaign_id: int) -> dict[str, Any]:
         "phones_that_rang": len(rang),
         "rings": sum(row.n for row in rang),
         "unexplained": [row.to_number for row in rang if row.n > reasons.get(row.to_number, 0)],
+        "most_at_once": most_at_once(((row.process, row.dialled_at, row.ended_at) for row in book), killed),
+        "differs": [row._asdict() for row in differs],
         "live_runs": live[0].n,
         "violations": [asdict(violation) for violation in found.violations],
     }
 
 
 def is_well(report: dict[str, Any], contacts: int) -> bool:
-    """All contacts final, nobody rung twice without a reason, progress is what the far end saw, no slot left."""
+    """All contacts final, nobody rung twice without a reason, progress is what the far end saw, no slot left, and never
+    more phones at once than were allowed."""
     reached = report["progress"]
     return (
         reached["completed"] == reached["total_contacts"] == contacts
-        and reached["dialled"] >= report["phones_that_rang"]
+        and reached["dialled"] == report["phones_that_rang"]
+        and not report["differs"]
         and not report["unexplained"]
         and not report["violations"]
+        and report["most_at_once"] <= CONCURRENCY
         and report["live_runs"] == 0
     )
 
