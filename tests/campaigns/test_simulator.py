@@ -71,7 +71,7 @@ class CountsWithoutLock(TwinTx):
     async def lock_slots(self, organization_id: int) -> None:
         return None
 
-    async def running(self, organization_id: int) -> list[Plan]:
+    async def running(self, organization_id: int, only: int | None = None) -> list[Plan]:
         return [
             r["plan"]
             for r in self.rows("campaigns")
@@ -80,8 +80,8 @@ class CountsWithoutLock(TwinTx):
 
 
 class ForgetsTheHours(TwinTx):
-    async def running(self, organization_id: int) -> list[Plan]:
-        return [replace(plan, hours=None) for plan in await super().running(organization_id)]
+    async def running(self, organization_id: int, only: int | None = None) -> list[Plan]:
+        return [replace(plan, hours=None) for plan in await super().running(organization_id, only)]
 
 
 class EndsTwice(TwinTx):

@@ -45,6 +45,9 @@ class TelephonyCarrier:
         except (CarrierFailed, DomainError, OSError) as error:
             log.info("carrier_cannot_say", run_id=run_id, error=str(error))
             return Found(is_known=False)
+        except Exception:  # the vendor edge: an answer that nobody understands says nothing
+            log.exception("carrier_failed", run_id=run_id)
+            return Found(is_known=False)
         if update is None:
             return Found(is_known=True)
         return Found(True, update.status, update.outcome, update.end_reason)
@@ -54,6 +57,9 @@ class TelephonyCarrier:
             await self._outbound.hang_up(organization_id, run_id)
         except (CarrierFailed, DomainError, OSError) as error:
             log.warning("carrier_did_not_hang_up", run_id=run_id, error=str(error))
+            return False
+        except Exception:  # the vendor edge: whoever did not say that it hung up may not have
+            log.exception("carrier_failed", run_id=run_id)
             return False
         return True
 

@@ -76,22 +76,23 @@ class Dialing:
         self._settling = settling
         self._check_after = timedelta(seconds=check_after_s)
 
-    async def reserve(self, organization_id: int) -> Reserved:
-        """Commit to the calls that may be placed now. What it finds decides, not who calls it or how often.
+    async def reserve(self, organization_id: int, only: int | None = None) -> Reserved:
+        """Commit to the calls that may be placed now. What it finds decides, not who calls it or how often. ``only``: of
+        this campaign alone.
 
         Whoever gets them must :meth:`ask` at once; if it dies instead, they are looked into later and not dialled.
         """
         began = self._time.monotonic()
         async with self._store.transaction() as tx:
-            return Reserved(await self._reserve(tx, organization_id), began)
+            return Reserved(await self._reserve(tx, organization_id, only), began)
 
     async def ask(self, reserved: Reserved) -> None:
         """Ring the phones, side by side."""
         await self._time.together([self._ask(placing, reserved.began) for placing in reserved.placings])
 
-    async def _reserve(self, tx: Tx, organization_id: int) -> list[Placing]:
+    async def _reserve(self, tx: Tx, organization_id: int, only: int | None) -> list[Placing]:
         await tx.lock_slots(organization_id)
-        plans = await tx.running(organization_id)
+        plans = await tx.running(organization_id, only)
         if not plans:
             return []
         now = self._time.now()

@@ -118,6 +118,7 @@ class Silent:
     attempt_id: int
     organization_id: int
     run_id: int
+    campaign_id: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,8 +198,12 @@ class Tx(Protocol):
         """Nobody else adds calls of this organisation until the end of the transaction."""
         ...
 
-    async def running(self, organization_id: int) -> list[Plan]:
-        """Running campaigns, oldest first, locked: a pause waits for us and we for it."""
+    async def running(self, organization_id: int, only: int | None = None) -> list[Plan]:
+        """Running campaigns (or this one of them), oldest first, locked: a pause waits for us and we for it."""
+        ...
+
+    async def running_ids(self, organization_id: int) -> list[int]:
+        """The same campaigns, neither locked nor understood."""
         ...
 
     async def room(self, organization_id: int) -> tuple[int, int]:

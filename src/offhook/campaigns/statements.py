@@ -18,7 +18,8 @@ def _sql(statement: str, *arrays: str, texts: Sequence[str] = ()) -> TextClause:
 RUNNING: Final = text(
     "SELECT id, organization_id, workflow_id, max_concurrency, running_since, telephony_configuration_id, calling_hours,"
     " retry_config, circuit_breaker, destinations, voicemail, spend_cap_cents FROM campaigns"
-    " WHERE organization_id = :organization_id AND status = 'running' ORDER BY id FOR NO KEY UPDATE"
+    " WHERE organization_id = :organization_id AND status = 'running' AND (CAST(:only AS integer) IS NULL OR id = :only)"
+    " ORDER BY id FOR NO KEY UPDATE"
 )
 WORK: Final = text(
     "SELECT (SELECT due_at FROM campaign_contacts WHERE campaign_id = :campaign_id AND state = 'pending'"
@@ -138,6 +139,6 @@ PASS_ENDED: Final = text(
     " WHERE organization_id = :organization_id AND unfinished <> 0"
 )
 OPEN: Final = text(
-    "SELECT id, organization_id, run_id, check_at < :now AS is_silent FROM campaign_attempts"
+    "SELECT id, organization_id, campaign_id, run_id, check_at < :now AS is_silent FROM campaign_attempts"
     " WHERE state <> 'final' AND run_id IS NOT NULL ORDER BY check_at LIMIT :limit"
 )

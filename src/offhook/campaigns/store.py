@@ -80,8 +80,12 @@ class PgTx:
     async def lock_slots(self, organization_id: int) -> None:
         await lock_call_slots(self.session, organization_id)
 
-    async def running(self, organization_id: int) -> list[Plan]:
-        return [plan_of(row) for row in await self._run(sql.RUNNING, organization_id=organization_id)]
+    async def running(self, organization_id: int, only: int | None = None) -> list[Plan]:
+        return [plan_of(row) for row in await self._run(sql.RUNNING, organization_id=organization_id, only=only)]
+
+    async def running_ids(self, organization_id: int) -> list[int]:
+        found = text("SELECT id FROM campaigns WHERE organization_id = :id AND status = 'running' ORDER BY id")
+        return [row.id for row in await self._run(found, id=organization_id)]
 
     async def room(self, organization_id: int) -> tuple[int, int]:
         room = await call_room(self.session, organization_id)
@@ -293,7 +297,7 @@ class PgTx:
             ends = await bulk.endings(self.session, organization_id, theirs)
             over |= {end.run_id for end in ends if end.status is not None}
         due = [row for row in rows if row.run_id in over or row.is_silent]
-        return [Silent(row.id, row.organization_id, row.run_id) for row in due[:limit]]
+        return [Silent(row.id, row.organization_id, row.run_id, row.campaign_id) for row in due[:limit]]
 
 
 class PgStore:

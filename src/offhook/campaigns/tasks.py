@@ -30,6 +30,10 @@ class DialJobs:
             return
         try:
             await self._dial(organization_id)
+        except Exception:
+            if not await self._engine.dial_one_by_one(organization_id):
+                raise
+            log.exception("campaign_pass_failed", organization_id=organization_id)
         finally:  # an error is no death; of that nobody would tell
             await self._engine.end_job(organization_id)
 

@@ -54,18 +54,25 @@ class TwinTx(OthersTx):
     async def lock_slots(self, organization_id: int) -> None:
         await self._do("lock_slots", (organization_id,), lambda: self.lock(("slots", organization_id)) and None)
 
-    async def running(self, organization_id: int) -> list[Plan]:
+    async def running(self, organization_id: int, only: int | None = None) -> list[Plan]:
         def work() -> list[Plan]:
             found = []
-            for row in self.rows("campaigns"):
-                if row["organization_id"] == organization_id and row["status"] == "running":
-                    self.lock(("campaigns", row["id"]))
-                    row = self.get("campaigns", row["id"])  # noqa: PLW2901 - looked at again under the lock
+            for campaign_id in self._running_ids(organization_id):
+                if only in {None, campaign_id}:
+                    self.lock(("campaigns", campaign_id))
+                    row = self.get("campaigns", campaign_id)  # under the lock
                     if row is not None and row["status"] == "running":
                         found.append(row["plan"])
             return found
 
-        return await self._do("running", (organization_id,), work)
+        return await self._do("running", (organization_id, only), work)
+
+    def _running_ids(self, organization_id: int) -> list[int]:
+        wanted = (organization_id, "running")
+        return [row["id"] for row in self.rows("campaigns") if (row["organization_id"], row["status"]) == wanted]
+
+    async def running_ids(self, organization_id: int) -> list[int]:
+        return await self._do("running_ids", (organization_id,), lambda: self._running_ids(organization_id))
 
     async def room(self, organization_id: int) -> tuple[int, int]:
         def work() -> tuple[int, int]:
@@ -317,12 +324,7 @@ class TwinTx(OthersTx):
         return await self._do("dials_on_their_way", (organization_id, campaign_id), work)
 
     async def has_running(self, organization_id: int) -> bool:
-        def work() -> bool:
-            return any(
-                r["organization_id"] == organization_id and r["status"] == "running" for r in self.rows("campaigns")
-            )
-
-        return await self._do("has_running", (organization_id,), work)
+        return await self._do("has_running", (organization_id,), lambda: bool(self._running_ids(organization_id)))
 
     async def pass_begins(self, organization_id: int) -> int:
         def work() -> int:
@@ -386,7 +388,7 @@ class TwinTx(OthersTx):
                 assert run is not None
                 is_over = run["status"] not in LIVE and run["lease_until"] is None
                 if is_over or row["check_at"] < now:
-                    found.append(Silent(row["id"], row["organization_id"], row["run_id"]))
+                    found.append(Silent(row["id"], row["organization_id"], row["run_id"], row["campaign_id"]))
             return found[:limit]
 
         return await self._do("silent", (now, limit), work)
