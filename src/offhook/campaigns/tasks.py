@@ -30,7 +30,7 @@ class DialJobs:
             return
         try:
             await self._dial(organization_id)
-        except Exception:
+        except Exception:  # the job loop: whoever is at fault, the others are dialled
             if not await self._engine.dial_one_by_one(organization_id):
                 raise
             log.exception("campaign_pass_failed", organization_id=organization_id)
