@@ -1,0 +1,250 @@
+"""The pages around the agents in a real browser: a newcomer's way to a campaign, refusals at
+their fields, sessions that end, and people who may only look."""
+
+import gzip
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, Response, expect, sync_playwright
+
+from offhook.kit import http
+from tests.web.browser import chromium, find_chromium, running_server
+
+UI = Path(http.__file__).parents[2] / "_ui" / "index.html"
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(find_chromium() is None, reason="there is no Chromium on PATH"),
+    pytest.mark.skipif(not UI.is_file(), reason="the web UI is not built: make web"),
+    pytest.mark.timeout(300),
+]
+
+OWNER, PASSWORD = "owner@localhost", "correct horse battery"
+VIEWER = "viewer@example.com"
+SETTINGS = (
+    "organization", "members", "audit", "models", "tools", "credentials", "do-not-call", "keys", "webhooks", "account",
+)  # fmt: skip
+# Of first loads: what a browser fetches before the list of agents can be used.
+MOST_SCRIPT = 350_000
+PATIENCE_MS = 60_000
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _patience() -> Iterator[None]:
+    """Of a machine that does much else beside; whatever is there is found at once."""
+    expect.set_options(timeout=PATIENCE_MS)
+    yield
+    expect.set_options(timeout=5_000)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("serve") / "data"
+
+
+@pytest.fixture(scope="module")
+def link(data: Path) -> Iterator[str]:
+    with running_server(data) as printed:
+        yield printed
+
+
+@pytest.fixture(scope="module")
+def base(link: str) -> str:
+    return link.partition("/sign-in")[0]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright, chromium(playwright) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def context(browser: Browser, base: str) -> Iterator[BrowserContext]:
+    opened = browser.new_context(
+        viewport={"width": 1280, "height": 800}, color_scheme="light", base_url=base, accept_downloads=True
+    )
+    opened.set_default_timeout(PATIENCE_MS)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def page(context: BrowserContext, link: str) -> Page:
+    opened = context.new_page()
+    opened.goto(link)
+    expect(opened.get_by_role("heading", name="Agents", exact=True)).to_be_visible()
+    return opened
+
+
+def complaints(page: Page) -> list[str]:
+    """Fills with what the page logs as an error or throws, from now on."""
+    said: list[str] = []
+    page.on("console", lambda message: said.append(f"{page.url}: {message.text}") if message.type == "error" else None)
+    page.on("pageerror", lambda error: said.append(f"{page.url}: {error}"))
+    return said
+
+
+def settle(page: Page) -> None:
+    """Everything has come, and nothing is drawn as a placeholder any more."""
+    page.wait_for_load_state("load")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    expect(page.locator("[aria-busy=true]")).to_have_count(0)
+    page.wait_for_timeout(150)
+
+
+def token_of(page: Page) -> str:
+    token: str = page.evaluate("localStorage.getItem('offhook.token')")
+    return token
+
+
+def people(count: int) -> bytes:
+    rows = [f"+1201555{number:04},Person {number}" for number in [102, *range(300, 300 + count - 1)]]
+    return "\n".join(["phone_number,first_name", *rows]).encode()
+
+
+def test_a_newcomer_publishes_an_agent_and_calls_eight_people(page: Page, base: str) -> None:
+    said = complaints(page)
+    page.goto(base)
+    page.get_by_role("button", name="New agent").first.click()
+    page.get_by_label("Name").fill("Front desk")
+    page.get_by_role("button", name="Create").click()
+    page.get_by_role("button", name="Publish", exact=True).click()
+    expect(page.get_by_text("Published v1", exact=True)).to_be_visible()
+
+    page.get_by_role("link", name="Campaigns", exact=True).click()
+    page.get_by_role("link", name="New campaign").first.click()
+    page.get_by_label("Name").fill("Spring reminder")
+    page.get_by_role("combobox", name="Agent").click()
+    page.get_by_role("option", name="Front desk").click()
+    file = page.locator("input[type=file]")
+    file.set_input_files({"name": "people.csv", "mimeType": "text/csv", "buffer": b"phone_number\n+12\n"})
+    expect(page.get_by_role("alert")).to_contain_text("1 problem in this file")
+    file.set_input_files({"name": "people.csv", "mimeType": "text/csv", "buffer": people(8)})
+    expect(page.get_by_text("8 contacts")).to_be_visible()
+    page.get_by_role("button", name="Next").click()
+    page.get_by_label("Calls at the same time").fill("8")
+    page.get_by_role("switch", name="Call again").press("Space")
+    page.get_by_role("button", name="Next").click()
+    page.get_by_role("button", name="Make the campaign").click()
+    expect(page.get_by_text("of 8 contacts")).to_be_visible()
+    page.get_by_role("button", name="Start dialling").click()
+    expect(page.get_by_text("of those done")).to_be_visible()
+    expect(page.get_by_text("Completed", exact=True)).to_be_visible(timeout=180_000)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download report").click()
+    report = download.value.path().read_text().splitlines()
+    assert report[0].startswith("contact_id,phone_number,first_name,outcome")
+    assert len(report) == 9
+    assert said == []
+
+
+def test_the_first_load_is_small(browser: Browser, context: BrowserContext, page: Page, base: str) -> None:
+    fresh = browser.new_context(storage_state=context.storage_state(), base_url=base)
+    scripts: dict[str, int] = {}
+
+    def count(response: Response) -> None:
+        if response.url.endswith(".js"):
+            scripts[response.url] = len(gzip.compress(response.body(), 9))
+
+    opened = fresh.new_page()
+    opened.on("response", count)
+    opened.goto("/")
+    settle(opened)
+    fresh.close()
+    assert 50_000 < sum(scripts.values()) < MOST_SCRIPT, scripts
+
+
+def test_the_api_speaks_at_the_field(page: Page) -> None:
+    page.goto("/settings/webhooks")
+    page.get_by_role("button", name="New webhook").first.click()
+    page.get_by_label("Address").fill("not an address")
+    page.get_by_role("button", name="Add webhook").click()
+    address = page.get_by_label("Address")
+    expect(address).to_have_attribute("aria-invalid", "true")
+    described = page.locator(f"[id='{(address.get_attribute('aria-describedby') or '').split()[-1]}']")
+    expect(described).to_contain_text(re.compile("http"))
+    page.get_by_role("button", name="Cancel").click()
+    page.goto("/settings/keys")
+    page.get_by_role("button", name="New key").first.click()
+    page.get_by_role("button", name="Make key").click()
+    expect(page.get_by_role("textbox", name="Name")).to_have_attribute("aria-invalid", "true")
+    page.get_by_role("textbox", name="Name").fill("CRM")
+    page.get_by_role("button", name="Make key").click()
+    expect(page.get_by_text("Copy the key now")).to_be_visible()
+    expect(page.get_by_text(re.compile("^ohk_.{43}$"))).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("cell", name="CRM")).to_be_visible()
+    expect(page.get_by_text("Copy the key now")).to_be_hidden()
+
+
+def test_a_viewer_joins_by_link_and_finds_nothing_to_press(page: Page, browser: Browser, base: str) -> None:
+    page.goto("/settings/members")
+    page.get_by_role("button", name="Invite").click()
+    page.get_by_label("E-mail").fill(VIEWER)
+    page.get_by_role("combobox", name="Role", exact=True).click()
+    page.get_by_role("option", name="Viewer").click()
+    page.get_by_role("button", name="Make the link").click()
+    invitation = page.get_by_text(re.compile(r"/invitation\?token=")).inner_text()
+
+    theirs = browser.new_context(viewport={"width": 1280, "height": 800}, base_url=base)
+    viewer = theirs.new_page()
+    viewer.goto(invitation[invitation.index("/invitation") :])
+    expect(viewer.get_by_role("heading", name="Join Default")).to_be_visible()
+    viewer.locator("input[type=password]").fill("short")
+    viewer.get_by_role("button", name="Join").click()
+    expect(viewer.get_by_text("at least 8 characters", exact=False).last).to_be_visible()
+    expect(viewer.locator("input[type=password]")).to_have_attribute("data-invalid", "true")
+    viewer.locator("input[type=password]").fill(PASSWORD)
+    viewer.get_by_role("button", name="Join").click()
+    expect(viewer.get_by_role("heading", name="Agents", exact=True)).to_be_visible()
+    said = complaints(viewer)
+    changing = re.compile(
+        "^(New|Add|Invite|Start|Pause|Resume|Redial|Save|Delete|Remove|Archive|Edit|Publish|Choose files)"
+    )
+    for path in ("/", "/campaigns", "/campaigns/1", *(f"/settings/{part}" for part in SETTINGS if part != "account")):
+        viewer.goto(path)
+        settle(viewer)
+        pressable = viewer.get_by_role("button", name=changing).or_(viewer.get_by_role("link", name=changing))
+        assert [button.inner_text() for button in pressable.all()] == [], path
+    expect(viewer.get_by_role("link", name="Superuser")).to_have_count(0)
+    theirs.close()
+    assert said == []
+
+
+def test_a_superuser_acts_as_somebody_and_sees_it(page: Page, data: Path) -> None:
+    subprocess.run(
+        [sys.executable, "-m", "offhook.cli", "superuser", "grant", OWNER],
+        env={**os.environ, "OFFHOOK_DATA_DIR": str(data)}, check=True, capture_output=True,
+    )  # fmt: skip
+    page.goto("/superuser")
+    page.get_by_role("button", name="Act as a user").click()
+    page.get_by_label("E-mail").fill(VIEWER)
+    page.get_by_role("button", name="Act as them").click()
+    expect(page.get_by_text(f"You act as {VIEWER} in Default.")).to_be_visible()
+    page.get_by_role("button", name="Back to yourself").click()
+    expect(page.get_by_role("heading", name="Superuser")).to_be_visible()
+    expect(page.get_by_text("You act as")).to_be_hidden()
+
+
+def test_a_session_that_ends_leads_to_the_door_and_back(page: Page) -> None:
+    authorization = {"Authorization": f"Bearer {token_of(page)}"}
+    assert page.request.post("/api/v1/auth/password", headers=authorization, data={"new_password": PASSWORD}).ok
+    page.goto("/runs?sort=duration")
+    settle(page)
+    assert page.request.post("/api/v1/auth/logout", headers={"Authorization": f"Bearer {token_of(page)}"}).ok
+    page.reload()
+    expect(page.get_by_text("Your session has ended")).to_be_visible()
+    page.get_by_label("E-mail").fill(OWNER)
+    page.locator("input[type=password]").fill("wrong password")
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    page.locator("input[type=password]").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("heading", name="Runs", exact=True)).to_be_visible()
+    assert "sort=duration" in page.url
