@@ -2,7 +2,7 @@
 
 import { Tooltip } from "@mantine/core";
 import { Link, type LinkProps, useRouterState } from "@tanstack/react-router";
-import { BookOpen, Bot, ChartColumn, LayoutDashboard, type LucideIcon, Megaphone, MessagesSquare, Settings, ShieldCheck } from "lucide-react";
+import { BookOpen, Bot, ChartColumn, LayoutDashboard, type LucideIcon, Megaphone, MessagesSquare, Phone, Settings, ShieldCheck } from "lucide-react";
 import { useAccount } from "../lib/account";
 import classes from "./shell.module.css";
 
@@ -20,6 +20,7 @@ const PLACES: readonly Place[] = [
   { to: "/runs", title: "Runs", icon: MessagesSquare, covers: /\/runs\// },
   { to: "/campaigns", title: "Campaigns", icon: Megaphone, covers: /^\/campaigns/ },
   { to: "/knowledge", title: "Knowledge", icon: BookOpen },
+  { to: "/phone", title: "Phone", icon: Phone },
   { to: "/usage", title: "Usage", icon: ChartColumn },
   { to: "/settings", title: "Settings", icon: Settings, covers: /^\/settings/ },
 ];

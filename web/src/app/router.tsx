@@ -104,6 +104,7 @@ const page = <Path extends string>(path: Path, load: () => Promise<{ default: Co
 const overview = page("/overview", async () => ({ default: (await import("../features/usage")).OverviewPage }));
 const usage = page("/usage", async () => ({ default: (await import("../features/usage")).UsagePage }));
 const knowledge = page("/knowledge", async () => ({ default: (await import("../features/knowledge")).KnowledgePage }));
+const phone = page("/phone", async () => ({ default: (await import("../features/phone")).PhonePage }));
 const superuser = page("/superuser", async () => ({ default: (await import("../features/superuser")).SuperuserPage }));
 
 const settings = createRoute({
@@ -125,7 +126,7 @@ export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
     invitation,
-    signedIn.addChildren([agents, agent, run, runs, campaigns, newCampaign, campaign, overview, usage, knowledge, superuser, settings.addChildren([settingsSection])]),
+    signedIn.addChildren([agents, agent, run, runs, campaigns, newCampaign, campaign, overview, usage, knowledge, phone, superuser, settings.addChildren([settingsSection])]),
   ]),
   defaultPreload: "intent",
   scrollRestoration: true,
