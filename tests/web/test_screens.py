@@ -1,5 +1,5 @@
-"""The pages around the agents in a real browser: a newcomer's way to a campaign, refusals at
-their fields, sessions that end, and people who may only look."""
+"""The pages around the agents in a real browser: a newcomer's way to a campaign, every page as it looks to a machine,
+sessions that end, and people who may only look."""
 
 import gzip
 import os
@@ -16,6 +16,10 @@ from offhook.kit import http
 from tests.web.browser import chromium, find_chromium, running_server
 
 UI = Path(http.__file__).parents[2] / "_ui" / "index.html"
+TOP = Path(__file__).parents[2]
+IMAGES = TOP / "docs" / "images"
+AXE = TOP / "web" / "node_modules" / "axe-core" / "axe.min.js"
+TAKES_SCREENSHOTS = os.environ.get("OFFHOOK_SCREENSHOTS") == "1"
 
 pytestmark = [
     pytest.mark.browser,
@@ -29,9 +33,26 @@ VIEWER = "viewer@example.com"
 SETTINGS = (
     "organization", "members", "audit", "models", "tools", "credentials", "do-not-call", "keys", "webhooks", "account",
 )  # fmt: skip
+# Where there is something to see once the newcomer's campaign is over, and the name that its picture has.
+PAGES = {
+    "/overview": "overview",
+    "/": None,
+    "/runs": "runs",
+    "/campaigns": "campaigns",
+    "/campaigns/new": "campaign-new",
+    "/campaigns/1": "campaign",
+    "/knowledge": "knowledge",
+    "/phone": "phone",
+    "/usage": "usage",
+    "/superuser": "superuser",
+    "/nowhere": None,
+} | {f"/settings/{part}": f"settings-{part}" for part in SETTINGS}
 # Of first loads: what a browser fetches before the list of agents can be used.
 MOST_SCRIPT = 350_000
 PATIENCE_MS = 60_000
+_VIOLATIONS = """axe.run({resultTypes: ["violations"]}).then(({violations}) => violations
+    .filter(({impact}) => impact === "serious" || impact === "critical")
+    .flatMap(({id, nodes}) => nodes.map(({html, failureSummary}) => `${id}: ${html.slice(0, 160)} ${failureSummary}`)))"""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -144,6 +165,40 @@ def test_a_newcomer_publishes_an_agent_and_calls_eight_people(page: Page, base: 
     assert said == []
 
 
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+def test_every_page_is_whole(
+    browser: Browser, context: BrowserContext, page: Page, base: str, data: Path, scheme: str, width: int
+) -> None:
+    """No error in the console, no serious fault that axe finds, nothing wider than the window."""
+    subprocess.run(
+        [sys.executable, "-m", "offhook.cli", "superuser", "grant", OWNER],
+        env={**os.environ, "OFFHOOK_DATA_DIR": str(data)}, check=True, capture_output=True,
+    )  # fmt: skip
+    faults: list[str] = []
+    look = browser.new_context(
+        storage_state=context.storage_state(),
+        viewport={"width": width, "height": 800},
+        color_scheme="light" if scheme == "light" else "dark",
+        base_url=base,
+    )
+    seen = look.new_page()
+    said = complaints(seen)
+    run = seen.request.get(
+        "/api/v1/organizations/usage/runs?limit=1", headers={"Authorization": f"Bearer {token_of(page)}"}
+    ).json()["items"][0]
+    for path, picture in [*PAGES.items(), (f"/agents/{run['workflow_id']}/runs/{run['run_id']}", None)]:
+        seen.goto(path)
+        settle(seen)
+        if TAKES_SCREENSHOTS and picture and width == 1280:
+            seen.screenshot(path=IMAGES / f"{picture}.png")
+        faults += [f"{path}: {fault}" for fault in seen.evaluate(f"{AXE.read_text()};{_VIOLATIONS}")]
+        if seen.evaluate("document.documentElement.scrollWidth > innerWidth"):
+            faults.append(f"{path}: wider than {width}")
+    look.close()
+    assert said == []
+    assert faults == []
+
+
 def test_the_first_load_is_small(browser: Browser, context: BrowserContext, page: Page, base: str) -> None:
     fresh = browser.new_context(storage_state=context.storage_state(), base_url=base)
     scripts: dict[str, int] = {}
@@ -217,11 +272,7 @@ def test_a_viewer_joins_by_link_and_finds_nothing_to_press(page: Page, browser: 
     assert said == []
 
 
-def test_a_superuser_acts_as_somebody_and_sees_it(page: Page, data: Path) -> None:
-    subprocess.run(
-        [sys.executable, "-m", "offhook.cli", "superuser", "grant", OWNER],
-        env={**os.environ, "OFFHOOK_DATA_DIR": str(data)}, check=True, capture_output=True,
-    )  # fmt: skip
+def test_a_superuser_acts_as_somebody_and_sees_it(page: Page) -> None:
     page.goto("/superuser")
     page.get_by_role("button", name="Act as a user").click()
     page.get_by_label("E-mail").fill(VIEWER)
