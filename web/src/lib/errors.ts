@@ -90,6 +90,10 @@ const FIELD_OF: Record<string, string> = {
   already_member: "email",
   wrong_password: "current_password",
   telephony_configuration_name_taken: "name",
+  address_invalid: "address",
+  phone_number_taken: "address",
+  phone_number_routing_conflict: "address",
+  no_number_available: "phone_number",
   email_taken: "email",
   user_not_found: "email",
 };

@@ -1,11 +1,12 @@
 /** Joining an organisation by the link that somebody passed on. */
 
-import { Alert, Anchor, Button, Center, Paper, PasswordInput, Skeleton, Stack, Text, TextInput, Title } from "@mantine/core";
+import { Alert, Anchor, Button, Center, Paper, Skeleton, Stack, Text, TextInput, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import type { FormEvent } from "react";
 import { FormProblem } from "../../components/dialog";
 import { Logo } from "../../components/logo";
+import { Password } from "../../components/password";
 import { Problem } from "../../components/problem";
 import { useAccount } from "../../lib/account";
 import { dateTime, words } from "../../lib/format";
@@ -71,7 +72,7 @@ function Accept({ token, invited }: { token: string; invited: Schema<"InvitedRes
         )}
         {!invited.has_account && <TextInput label="Your name" autoComplete="name" {...form.text("name")} />}
         {!isSignedIn && (
-          <PasswordInput
+          <Password
             label={invited.has_account ? "Your password" : "Choose a password"}
             description={invited.has_account ? "Of the account that you have already" : "At least 8 characters"}
             autoComplete={invited.has_account ? "current-password" : "new-password"}

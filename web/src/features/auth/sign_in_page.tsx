@@ -1,10 +1,11 @@
 /** The door: a one-time link, or e-mail and password, or a new account. */
 
-import { Alert, Anchor, Box, Button, Center, Loader, Paper, PasswordInput, Stack, Text, TextInput, Title } from "@mantine/core";
+import { Alert, Anchor, Box, Button, Center, Loader, Paper, Stack, Text, TextInput, Title } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useState } from "react";
 import { FormProblem } from "../../components/dialog";
 import { Logo } from "../../components/logo";
+import { Password } from "../../components/password";
 import { Problem } from "../../components/problem";
 import { useForm } from "../../lib/form";
 import { useToken, wasExpired } from "../../lib/session";
@@ -95,7 +96,7 @@ function PasswordForm() {
         </Title>
         {isNew && <TextInput label="Name" autoComplete="name" {...form.text("name")} />}
         <TextInput label="E-mail" type="email" autoComplete="email" required {...form.text("email")} />
-        <PasswordInput
+        <Password
           label="Password"
           description={isNew ? "At least 8 characters" : undefined}
           autoComplete={isNew ? "new-password" : "current-password"}

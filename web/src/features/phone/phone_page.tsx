@@ -16,18 +16,21 @@ export function PhonePage() {
   const carriers = useCarriers();
   const [edited, setEdited] = useState<Account | "new" | null>(null);
   const [isConnecting, setIsConnecting] = useState(false);
-  const connect = may.admin && <Button onClick={() => setIsConnecting(true)}>Get a number</Button>;
+  const connect = (
+    <Button variant="default" onClick={() => setEdited("new")}>
+      Connect a carrier
+    </Button>
+  );
+  const buy = <Button onClick={() => setIsConnecting(true)}>Get a number</Button>;
   return (
     <Page
       title="Phone"
-      about="Your carriers and numbers. The simulated network is always there, so that calls can be tried without an account."
+      about="Carriers and numbers, and who answers them. The simulated network needs no account."
       actions={
         may.admin && (
           <>
-            <Button variant="default" onClick={() => setEdited("new")}>
-              Connect a carrier
-            </Button>
             {connect}
+            {buy}
           </>
         )
       }
@@ -35,7 +38,7 @@ export function PhonePage() {
       <Loaded query={accounts} what="The carriers" height={240}>
         {(data) =>
           data.configurations.length === 0 ? (
-            <Empty title="No carrier yet" action={connect}>
+            <Empty title="No carrier yet" action={may.admin && <>{connect}{buy}</>}>
               Connect your account at a carrier, or get a number of this platform in one step, and choose the agent that answers it.
             </Empty>
           ) : (
@@ -46,6 +49,7 @@ export function PhonePage() {
                   account={account}
                   carrier={carriers.data?.providers.find((one) => one.provider === account.provider)}
                   onEdit={() => setEdited(account)}
+                  onBuy={() => setIsConnecting(true)}
                 />
               ))}
             </>

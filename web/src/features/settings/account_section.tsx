@@ -1,12 +1,13 @@
 /** A person's own password and sessions. */
 
-import { Badge, Button, Group, PasswordInput, Stack, Table } from "@mantine/core";
+import { Badge, Button, Group, Stack, Table } from "@mantine/core";
 import type { FormEvent } from "react";
 import { DataTable } from "../../components/data_table";
 import { FormProblem } from "../../components/dialog";
 import { Fact } from "../../components/fact";
 import { Loaded } from "../../components/page";
 import { Panel } from "../../components/panel";
+import { Password } from "../../components/password";
 import { useAccount } from "../../lib/account";
 import { dateTime, words } from "../../lib/format";
 import { useForm } from "../../lib/form";
@@ -32,7 +33,7 @@ export default function AccountSection() {
       </Panel>
       {account.data?.impersonated === false && (
         <>
-          <Password />
+          <ChangePassword />
           <Sessions />
         </>
       )}
@@ -40,7 +41,7 @@ export default function AccountSection() {
   );
 }
 
-function Password() {
+function ChangePassword() {
   const change = useChangePassword();
   const form = useForm({ current_password: "", new_password: "" }, change.error);
   const submit = (event: FormEvent) => {
@@ -59,8 +60,8 @@ function Password() {
   return (
     <Panel title="Password">
       <form onSubmit={submit} className={classes.form} noValidate>
-        <PasswordInput label="Current password" description="Leave it empty if you have none yet" autoComplete="current-password" {...form.text("current_password")} />
-        <PasswordInput label="New password" description="At least 8 characters" autoComplete="new-password" {...form.text("new_password")} />
+        <Password label="Current password" description="Leave it empty if you have none yet" autoComplete="current-password" {...form.text("current_password")} />
+        <Password label="New password" description="At least 8 characters" autoComplete="new-password" {...form.text("new_password")} />
         <FormProblem words={form.problem} />
         <div>
           <Button type="submit" loading={change.isPending}>

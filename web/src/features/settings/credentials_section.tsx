@@ -1,11 +1,12 @@
 /** Secrets with which tools sign in elsewhere; they are stored sealed and never shown again. */
 
-import { Button, PasswordInput, Select, Table, TextInput } from "@mantine/core";
+import { Button, Select, Table, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { DataTable } from "../../components/data_table";
 import { Confirm, FormDialog } from "../../components/dialog";
 import { Empty, Loaded } from "../../components/page";
 import { Panel } from "../../components/panel";
+import { Password } from "../../components/password";
 import { useMay } from "../../lib/account";
 import { when } from "../../lib/format";
 import { useForm } from "../../lib/form";
@@ -136,7 +137,7 @@ function Edit({ credential, onClose }: { credential: Credential | null; onClose:
       <Select label="Kind" allowDeselect={false} data={TYPES} {...form.field("credential_type")} />
       {fields.map((field) => {
         const props = { label: field.label, autoComplete: "off", placeholder: credential === null ? "" : "Unchanged", ...form.text(field.name as keyof Secrets) };
-        return field.isSecret ? <PasswordInput key={field.name} {...props} /> : <TextInput key={field.name} {...props} />;
+        return field.isSecret ? <Password key={field.name} {...props} /> : <TextInput key={field.name} {...props} />;
       })}
     </FormDialog>
   );

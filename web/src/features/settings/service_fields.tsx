@@ -1,6 +1,7 @@
 /** The fields of one service: its vendor, what the vendor lets one choose, and its key. */
 
-import { Autocomplete, NumberInput, PasswordInput, Select, SimpleGrid, TextInput } from "@mantine/core";
+import { Autocomplete, NumberInput, Select, SimpleGrid, TextInput } from "@mantine/core";
+import { Password } from "../../components/password";
 import { changed, type Kind, type Service, type Vendor, withProvider } from "./api_models";
 
 interface ServiceFieldsProps {
@@ -60,7 +61,7 @@ export function ServiceFields({ kind, service, providers, isReadOnly, onChange, 
         </>
       )}
       {(vendor?.needs_key || service.api_key !== undefined) && (
-        <PasswordInput
+        <Password
           label="API key"
           description={service.api_key?.includes("*") || service.api_key?.includes("…") ? "Stored; type another one to replace it" : "Kept sealed; never shown again"}
           autoComplete="off"
