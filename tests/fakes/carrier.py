@@ -12,8 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from offhook.runs import carrier_bills
 from offhook.telephony.ports import (
     AvailableNumber,
+    CallBilled,
     CallLinks,
     CarrierAccount,
     CarrierFailed,
@@ -25,6 +27,7 @@ from offhook.telephony.ports import (
     InboundCall,
     LookedUp,
     MachineVerdict,
+    News,
     Proof,
     StatusUpdate,
     TransferLeg,
@@ -146,13 +149,14 @@ class FakeCarrier:
 
     # StatusParser
 
-    def parse_status(self, kind: str, webhook: Webhook) -> StatusUpdate | MachineVerdict | None:
+    def parse_status(self, kind: str, webhook: Webhook) -> News | None:
         news = read(webhook)
         if "machine" in news:
             return MachineVerdict(bool(news["machine"]), bool(news.get("may_speak", True)), news.get("call_id"))
+        bill = carrier_bills.said_of(news.get("duration"), cost=news.get("cost"), currency=news.get("currency"))
         if "status" not in news:
-            return None
-        return StatusUpdate(str(news["status"]), call_id=news.get("call_id"), duration_s=news.get("duration"))
+            return CallBilled(bill, news.get("call_id")) if bill is not None else None
+        return StatusUpdate(str(news["status"]), call_id=news.get("call_id"), bill=bill)
 
     # Inbound
 

@@ -1,11 +1,13 @@
 """Cloudonix: sessions instead of calls, Twilio's dialect, records of calls."""
 
 import json
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from offhook.telephony.ports import (
+    CarrierBill,
     CarrierFailed,
     InboundCall,
     Started,
@@ -110,7 +112,7 @@ class TestWebhooks:
             (
                 "cdr",
                 {"disposition": "ANSWER", "call_id": "c1", "billsec": 7, "session": {"token": "se1"}},
-                StatusUpdate("completed", "se1", duration_s=7.0),
+                StatusUpdate("completed", "se1", bill=CarrierBill(Decimal(7))),
             ),
             ("cdr", {"disposition": "BUSY", "session": {"token": "se1"}}, StatusUpdate("busy", "se1")),
             ("cdr", {"disposition": "NOANSWER", "session": {"token": "se1"}}, StatusUpdate("no_answer", "se1")),

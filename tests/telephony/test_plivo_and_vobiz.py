@@ -2,6 +2,7 @@
 
 import base64
 import json
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from offhook.telephony.plivo_dialect.wire import DialectWire
 from offhook.telephony.ports import (
     AvailableNumber,
     CarrierAccount,
+    CarrierBill,
     CarrierFailed,
     CarrierSpec,
     Digit,
@@ -145,8 +147,14 @@ class TestWebhooks:
             ("ring-callback", {"Event": "MachineDetection", "Machine": "false"}, MachineVerdict(False, True, "u1")),
             (
                 "hangup-callback",
-                {"CallStatus": "completed", "Event": "Hangup", "Duration": "9"},
-                StatusUpdate("completed", "u1", duration_s=9.0),
+                {
+                    "CallStatus": "completed",
+                    "Event": "Hangup",
+                    "Duration": "9",
+                    "BillDuration": "60",
+                    "TotalCost": "0.00850",
+                },
+                StatusUpdate("completed", "u1", bill=CarrierBill(Decimal(9), Decimal(60), Decimal("0.00850"))),
             ),
             (
                 "hangup-callback",

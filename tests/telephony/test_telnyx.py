@@ -2,6 +2,7 @@
 
 import base64
 import json
+from decimal import Decimal
 from random import Random
 from typing import Any
 
@@ -10,6 +11,8 @@ import pytest
 from offhook.kit.audio import MULAW_8K
 from offhook.telephony.ports import (
     AvailableNumber,
+    CallBilled,
+    CarrierBill,
     CarrierFailed,
     Digit,
     InboundCall,
@@ -191,7 +194,11 @@ class TestWebhooks:
             (event("call.machine.detection.ended", result="not_sure"), None),
             (event("call.machine.greeting.ended", result="beep_detected"), MachineVerdict(True, True, "v3:1")),
             (event("streaming.started"), None),
-            (event("call.cost"), None),
+            (event("call.cost", status="error"), None),
+            (
+                event("call.cost", total_cost="0.004", billed_duration_secs=120, cost_parts=[{"currency": "USD"}]),
+                CallBilled(CarrierBill(None, Decimal(120), Decimal("0.004")), "v3:1"),
+            ),
         ],
     )
     def test_news_of_a_call(self, webhook: Webhook, news: object) -> None:

@@ -1,11 +1,13 @@
 """Twilio: what we ask of it, what it tells us, what we answer."""
 
+from decimal import Decimal
 from urllib.parse import parse_qs
 
 import pytest
 
 from offhook.telephony.ports import (
     AvailableNumber,
+    CarrierBill,
     CarrierFailed,
     InboundCall,
     LookedUp,
@@ -171,7 +173,10 @@ class TestWebhooks:
             ({"CallStatus": "initiated"}, StatusUpdate("initiated", "CA1")),
             ({"CallStatus": "ringing"}, StatusUpdate("ringing", "CA1")),
             ({"CallStatus": "in-progress"}, StatusUpdate("in_progress", "CA1")),
-            ({"CallStatus": "completed", "CallDuration": "12"}, StatusUpdate("completed", "CA1", duration_s=12.0)),
+            (
+                {"CallStatus": "completed", "CallDuration": "12"},
+                StatusUpdate("completed", "CA1", bill=CarrierBill(Decimal(12))),
+            ),
             ({"CallStatus": "busy"}, StatusUpdate("busy", "CA1")),
             ({"CallStatus": "no-answer"}, StatusUpdate("no_answer", "CA1")),
             ({"CallStatus": "failed"}, StatusUpdate("failed", "CA1")),

@@ -1,6 +1,7 @@
 """Vonage: lists of actions, two legs that report to one address, binary media."""
 
 import json
+from decimal import Decimal
 from functools import cache
 from typing import Any
 
@@ -11,6 +12,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from offhook.telephony.ports import (
     CarrierAccount,
+    CarrierBill,
     CarrierFailed,
     Digit,
     InboundCall,
@@ -137,7 +139,10 @@ class TestWebhooks:
             ({"status": "started"}, StatusUpdate("initiated", "u1")),
             ({"status": "ringing"}, StatusUpdate("ringing", "u1")),
             ({"status": "answered"}, StatusUpdate("in_progress", "u1")),
-            ({"status": "completed", "duration": "4"}, StatusUpdate("completed", "u1", duration_s=4.0)),
+            (
+                {"status": "completed", "duration": "4", "price": "0.0127"},
+                StatusUpdate("completed", "u1", bill=CarrierBill(Decimal(4), cost=Decimal("0.0127"), currency="EUR")),
+            ),
             ({"status": "busy"}, StatusUpdate("busy", "u1")),
             ({"status": "unanswered"}, StatusUpdate("no_answer", "u1")),
             ({"status": "timeout"}, StatusUpdate("no_answer", "u1")),

@@ -266,6 +266,42 @@ def test_numbers_from_search_to_release(name: str) -> None:
     run(name, test)
 
 
+@pytest.mark.parametrize(("name", "bill"), [("twilio", ("0.00850", "USD")), ("vobiz", ("0.5", "INR"))])
+def test_what_a_call_cost_is_told_to_whoever_asks(name: str, bill: tuple[str, str]) -> None:
+    async def test(desk: Desk) -> None:
+        desk.carrier.phones[THEIRS] = phones.hangs_up_after(2.0)
+        call = await desk.dial()
+        assert (await desk.spec.bills.bill(desk.account, call.id)).cost is None, "it is not rated yet"
+        await desk.carrier.settled()
+        while (found := await desk.spec.bills.bill(desk.account, call.id)).cost is None:
+            await asyncio.sleep(1.0)
+        assert (found.duration_s, str(found.cost), found.currency) == (call.duration_s, *bill)
+
+    run(name, test)
+
+
+@pytest.mark.parametrize("name", sorted(set(EMULATORS) - {"twilio"}))
+def test_what_a_call_cost_is_said_at_its_end(name: str) -> None:
+    async def test(desk: Desk) -> None:
+        if name == "telnyx":
+            next(iter(desk.carrier.applications.values()))["call_cost_in_webhooks"] = True
+        if name == "cloudonix":
+            desk.carrier.domain_settings["cdr"] = f"{desk.us.base_url}/cloudonix/cdr"
+        desk.carrier.phones[THEIRS] = phones.hangs_up_after(2.0)
+        call = await desk.dial()
+        await desk.carrier.settled()
+        bills = [bill for one in desk.news(call) if (bill := getattr(one, "bill", None)) is not None]
+        records = [sent for sent in desk.carrier.callbacks if sent.url.endswith("/cdr")]
+        bills += [desk.spec.statuses.parse_status("cdr", desk.webhook(sent)).bill for sent in records]
+        currency = {"vobiz": "INR", "vonage": "EUR"}.get(name, "USD")
+        assert [bill.currency for bill in bills] == [currency]
+        assert (bills[0].cost is None) == (name == "cloudonix"), "whose records have no price"
+        if name != "telnyx":  # whose event has the seconds that are charged
+            assert bills[0].duration_s == call.duration_s
+
+    run(name, test)
+
+
 @EACH
 def test_right_and_wrong_credentials(name: str) -> None:
     async def test(desk: Desk) -> None:

@@ -1,7 +1,7 @@
 """What a run cost: one line for each counted thing, at the price of the day of the call."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any, Final
 
@@ -18,6 +18,9 @@ from offhook.usage import service as usage_service
 from offhook.usage.service import Charge, ModelUse, RunFacts
 
 PLATFORM: Final = "platform"
+# Of balances and of the price table.
+CURRENCY: Final = "USD"
+_EXACT: Final = Decimal("0.00000001")
 UNPRICED: Final = "unpriced"
 _KINDS: Final = ("llm", "tts", "stt")
 _PROVIDER_CHARS, _MODEL_CHARS = 32, 64
@@ -79,9 +82,20 @@ def _facts(run: Run, lines: Sequence[CostLine | Unpriced]) -> RunFacts:
 def _priced(run: Run, price_list: PriceList, called_at: datetime) -> list[CostLine | Unpriced]:
     lines = price_list.of_usage(run.usage, called_at.date())
     if run.mode not in _WITHOUT_CARRIER:
-        seconds = Decimal(run.duration or 0)
-        lines += price_list.of_call(run.mode, run.direction, _country(run.called_number), seconds, called_at.date())
+        lines += _of_carrier(run, price_list, called_at.date())
     return lines
+
+
+def _of_carrier(run: Run, price_list: PriceList, on: date) -> list[CostLine | Unpriced]:
+    """What the carrier itself has charged, in our currency; else its seconds, or ours, at the price of the table."""
+    bill, country = run.carrier_bill or {}, _country(run.called_number)
+    if bill.get("cost") is not None and bill["currency"] == CURRENCY:
+        model = f"{run.direction}/{country}" if country else run.direction
+        cents = (Decimal(bill["cost"]) * 100).quantize(_EXACT)
+        return [CostLine("carrier", run.mode, model, "call", Decimal(1), cents, on)]
+    connected_s = bill.get("duration_s")
+    seconds = Decimal(run.duration or 0) if connected_s is None else Decimal(connected_s)
+    return price_list.of_call(run.mode, run.direction, country, seconds, on)
 
 
 def _country(number: str | None) -> str | None:

@@ -137,6 +137,7 @@ async def get_workflow_run(
         "transcript": [line.as_dict() for line in transcript(events)],
         "progress": progress(events),
         "cost_lines": await repository.cost_lines(session, org.organization_id, run_id),
+        "carrier_bill": run.carrier_bill,
         "unpriced": run.usage.get("unpriced", []),
         "annotations": await reviews.annotations(session, org.organization_id, run_id),
     }

@@ -130,11 +130,21 @@ class Unpriced(BaseModel):
     quantity: float
 
 
+class CarrierBill(BaseModel):
+    """What the carrier itself says of the call, as far as it does: texts, exactly as it counts."""
+
+    duration_s: str | None = None
+    billed_s: str | None = None
+    cost: str | None = Field(default=None, description="In units of `currency`, not cents")
+    currency: str = Field(default="USD", description="ISO 4217; other than USD it is shown, and not charged")
+
+
 class RunDetail(RunRecord):
     events: list[RunEventItem]
     transcript: list[TranscriptItem]
     progress: Progress
     cost_lines: list[CostLine]
+    carrier_bill: CarrierBill | None
     unpriced: list[Unpriced]
     annotations: dict[str, Any] = Field(
         description="By QA node: its status (pending, done, skipped, failed), and score, passed, summary and issues"

@@ -28,7 +28,10 @@ _LISTED = ["status", "outcome", "direction", "mode", "duration", "campaign_id", 
 
 
 class Run(Base):
-    """``status``: initiated, ringing, in_progress, completed, busy, no_answer, failed, canceled; final is final."""
+    """``status``: initiated, ringing, in_progress, completed, busy, no_answer, failed, canceled; final is final.
+
+    ``carrier_bill``: ``duration_s``, ``billed_s``, ``cost`` (texts) and ``currency``, as far as the carrier said them.
+    """
 
     __tablename__ = "runs"
     __table_args__ = (
@@ -91,6 +94,7 @@ class Run(Base):
     latency: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'::jsonb"))
     tags: Mapped[list[str]] = mapped_column(ARRAY(String(64)), server_default=text("'{}'"))
     chat_state: Mapped[dict[str, Any] | None]
+    carrier_bill: Mapped[dict[str, Any] | None]
     recording_key: Mapped[str | None] = mapped_column(String(200))
     end_reason: Mapped[str | None] = mapped_column(String(64))
     cost_cents: Mapped[int] = mapped_column(server_default=text("0"))

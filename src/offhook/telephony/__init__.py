@@ -6,11 +6,13 @@ from offhook.kit.crypto import Keyring
 from offhook.kit.data_folder import DataFolder
 from offhook.models.ports import ModelSource, Tts
 from offhook.root import Root
-from offhook.runs import LiveRuns
+from offhook.runs import LiveRuns, RunFinished
 from offhook.runs.call_tools import TransferDesk
 from offhook.telephony import account_endpoints, callback_endpoints, number_endpoints, refusal_endpoints
 from offhook.telephony.accounts import SANDBOX, Accounts
 from offhook.telephony.address import PublicAddress
+from offhook.telephony.bills import JOB as BILL_JOB
+from offhook.telephony.bills import Bills
 from offhook.telephony.callbacks import Callbacks
 from offhook.telephony.carrier_http import CarrierHttp
 from offhook.telephony.carrier_line import CarrierLine
@@ -123,6 +125,9 @@ def _register_callbacks(root: Root, carriers: Carriers, line: CarrierLine) -> No
     root.provide(TransferResults, TransferResults(root.db, carriers, accounts, proofs, address, root.clock))
     unheard = UnheardCalls(root.db, carriers, reports, line, root.clock)
     root.provide(UnheardCalls, unheard)
+    bills = Bills(root.db, carriers, accounts)
+    root.events.subscribe(RunFinished, bills.on_finished)
+    root.jobs.add(BILL_JOB, bills.read)
     root.jobs.add("telephony.forget_webhooks", proofs.forget, every_s=FORGET_EVERY_S)
     root.jobs.add("telephony.end_unheard_calls", unheard.handle, every_s=UNHEARD_EVERY_S)
     root.api.include_router(refusal_endpoints.router)

@@ -8,7 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.db import Database
 from offhook.kit.events import EventBus
-from offhook.runs import Run, carrier_calls
+from offhook.runs import Run, carrier_bills, carrier_calls
 from offhook.runs import service as runs
 from offhook.runs.errors import RunNotFound
 from offhook.runs.states import COMPLETED, FINAL
@@ -18,10 +18,12 @@ from offhook.telephony.address import PublicAddress
 from offhook.telephony.errors import CarrierUnknown, ConfigurationNotFound, WebhookNotReadable, WebhookRefused
 from offhook.telephony.events import CallEnded
 from offhook.telephony.ports import (
+    CallBilled,
     CarrierAccount,
     Carriers,
     CarrierSpec,
     MachineVerdict,
+    News,
     Proof,
     StatusUpdate,
     Webhook,
@@ -36,7 +38,6 @@ OK: Final = "ok"
 DUPLICATE: Final = "duplicate"
 IGNORED: Final = "ignored"
 log = structlog.get_logger(__name__)
-News = StatusUpdate | MachineVerdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +195,10 @@ class Callbacks:
             if isinstance(news, MachineVerdict):
                 await tell_machine(session, run, news)
                 return OK
+            bill = news.bill
+            is_billed = bill is not None and await carrier_bills.note(session, run.organization_id, run.id, bill)
+            if isinstance(news, CallBilled):
+                return OK if is_billed else DUPLICATE
             answer = await self._move(session, run, news)
         if answer == OK and news.status in FINAL:
             await self._events.publish(CallEnded(run.organization_id, run.id, news.status, news.outcome))

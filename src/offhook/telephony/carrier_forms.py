@@ -89,12 +89,3 @@ def e164(text: object) -> str | None:
 def digits(number: str) -> str:
     """The number without its plus, as some carriers want it."""
     return number.removeprefix("+")
-
-
-def seconds(text: object) -> float | None:
-    """A duration that a carrier says; None when it is none."""
-    try:
-        found = float(text) if isinstance(text, str | int | float) else -1.0
-    except ValueError:
-        return None
-    return found if 0 <= found < 1e7 else None

@@ -15,6 +15,7 @@ __all__ = [
     "add_credit",
     "campaign_spend_cents",
     "counters",
+    "is_counted",
     "is_enforced",
     "may_start",
     "record_run",
@@ -27,3 +28,8 @@ __all__ = [
 async def campaign_spend_cents(session: AsyncSession, organization_id: int, campaign_id: int) -> int:
     """What the finished runs of a campaign have cost so far, those of deleted workflows included."""
     return await repository.campaign_spend(session, organization_id, campaign_id)
+
+
+async def is_counted(session: AsyncSession, organization_id: int, run_id: int) -> bool:
+    """Whether this run was told of, and so stands in the sums."""
+    return bool(await repository.run_usages(session, organization_id, [run_id]))

@@ -27,7 +27,8 @@ _EXACT: Final = Decimal("0.00000001")
 class CostLine:
     """``quantity`` units at ``unit_price_cents`` each, by the price that held since ``price_date``.
 
-    ``kind`` is llm, tts, stt or carrier; ``unit`` prompt_token, completion_token, character or second.
+    ``kind`` is llm, tts, stt or carrier; ``unit`` prompt_token, completion_token, character or second, or call for what a
+    carrier has charged itself.
     """
 
     kind: str

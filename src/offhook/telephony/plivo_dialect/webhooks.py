@@ -2,11 +2,14 @@
 
 from typing import Any, Final
 
+from offhook.runs import carrier_bills
 from offhook.runs.states import FINAL
-from offhook.telephony.carrier_forms import any_fields, e164, seconds
+from offhook.telephony.carrier_forms import any_fields, e164
 from offhook.telephony.ports import (
+    CarrierBill,
     InboundCall,
     MachineVerdict,
+    News,
     StatusUpdate,
     TransferNews,
     Webhook,
@@ -34,13 +37,15 @@ _TRANSFER_FAILED: Final = {
 
 
 class DialectWebhooks:
-    """Implements ``StatusParser`` and ``Inbound``. ``carrier`` is how its headers and its user agent name it."""
+    """Implements ``StatusParser`` and ``Inbound``. ``carrier`` is how its headers and its user agent name it,
+    ``currency`` what it counts in."""
 
-    def __init__(self, carrier: str) -> None:
+    def __init__(self, carrier: str, currency: str = "USD") -> None:
+        self._currency = currency
         self._header = f"x-{carrier}-signature"
         self._carrier = carrier
 
-    def parse_status(self, kind: str, webhook: Webhook) -> StatusUpdate | MachineVerdict | None:
+    def parse_status(self, kind: str, webhook: Webhook) -> News | None:
         """``answer`` is the request for the document: with detection before it, it brings the verdict along."""
         fields = any_fields(webhook)
         call_id, machine = call_id_of(fields), str(fields.get("Machine", "")).lower()
@@ -54,7 +59,12 @@ class DialectWebhooks:
             status,
             call_id=call_id,
             outcome="voicemail" if status == "completed" and machine == "true" else None,
-            duration_s=seconds(fields.get("Duration")) if is_over else None,
+            bill=self._bill(fields) if is_over else None,
+        )
+
+    def _bill(self, fields: dict[str, Any]) -> CarrierBill | None:
+        return carrier_bills.said_of(
+            fields.get("Duration"), fields.get("BillDuration"), fields.get("TotalCost"), self._currency
         )
 
     def recognises(self, webhook: Webhook) -> bool:

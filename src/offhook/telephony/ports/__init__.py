@@ -6,8 +6,11 @@ A missing part is a missing feature. Carrier JSON, XML and audio formats end in 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
+from offhook.runs.carrier_bills import CarrierBill
 from offhook.telephony.ports.calls import (
+    BillReader,
     BlindTransfer,
+    CallBilled,
     CallFinder,
     CallLinks,
     CarrierAccount,
@@ -50,6 +53,7 @@ from offhook.telephony.ports.webhooks import (
     Inbound,
     InboundCall,
     MachineVerdict,
+    News,
     Proof,
     StatusParser,
     Verifier,
@@ -60,10 +64,13 @@ __all__ = [
     "AccountCheck",
     "Answerer",
     "AvailableNumber",
+    "BillReader",
     "BlindTransfer",
+    "CallBilled",
     "CallFinder",
     "CallLinks",
     "CarrierAccount",
+    "CarrierBill",
     "CarrierFailed",
     "CarrierSpec",
     "Carriers",
@@ -82,6 +89,7 @@ __all__ = [
     "MachineVerdict",
     "MarkReached",
     "MediaWire",
+    "News",
     "NumberCatalog",
     "NumberLookup",
     "NumberRouting",
@@ -130,6 +138,7 @@ class CarrierSpec:
     inbound: Inbound | None = None
     follow_up: FollowUp | None = None
     finder: CallFinder | None = None
+    bills: BillReader | None = None
     wire: Callable[[], MediaWire] | None = None
     transferrer: Transferrer | None = None
     transfer_legs: TransferLegs | None = None

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from offhook.runs.carrier_bills import CarrierBill
+
 
 @dataclass(frozen=True, slots=True)
 class CarrierAccount:
@@ -100,14 +102,30 @@ class Dialer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StatusUpdate:
-    """What a carrier says about a call, in our words: ``status`` is one of ``runs.states``. ``duration_s``: how long it
-    was connected, by the carrier's clock."""
+    """What a carrier says about a call, in our words: ``status`` is one of ``runs.states``. ``bill``: how long it was
+    connected, by the carrier's clock, and what that costs, as far as it was said along with it."""
 
     status: str
     call_id: str | None = None
     outcome: str | None = None
     end_reason: str | None = None
-    duration_s: float | None = None
+    bill: CarrierBill | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallBilled:
+    """A carrier's news of nothing but what a call cost."""
+
+    bill: CarrierBill
+    call_id: str | None = None
+
+
+class BillReader(Protocol):
+    """Carriers that rate a call after its end and tell whoever asks."""
+
+    async def bill(self, account: CarrierAccount, call_id: str) -> CarrierBill:
+        """What is known by now; without a ``cost`` it may be asked again later. Raises CarrierFailed."""
+        ...
 
 
 class CallFinder(Protocol):

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from offhook.telephony.ports.calls import CallLinks, CarrierAccount, StatusUpdate, Webhook
+from offhook.telephony.ports.calls import CallBilled, CallLinks, CarrierAccount, StatusUpdate, Webhook
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,11 @@ class MachineVerdict:
     call_id: str | None = None
 
 
+News = StatusUpdate | MachineVerdict | CallBilled
+
+
 class StatusParser(Protocol):
-    def parse_status(self, kind: str, webhook: Webhook) -> StatusUpdate | MachineVerdict | None:
+    def parse_status(self, kind: str, webhook: Webhook) -> News | None:
         """``kind`` is the callback's path segment (``status-callback``, ``events``, ``hangup-callback`` …). None for
         news that changes nothing. Raises WebhookUnreadable."""
         ...

@@ -3,7 +3,8 @@
 import json
 from typing import Any, Final
 
-from offhook.telephony.carrier_forms import any_fields, e164, seconds
+from offhook.runs import carrier_bills
+from offhook.telephony.carrier_forms import any_fields, e164
 from offhook.telephony.ports import InboundCall, StatusUpdate, TransferNews, Webhook, WebhookUnreadable
 
 STATUSES: Final = {
@@ -125,5 +126,5 @@ def _record(fields: dict[str, Any]) -> StatusUpdate | None:
     status = DISPOSITIONS.get(str(fields.get("disposition", "")).upper())
     if status is None:
         return None
-    duration_s = seconds(fields.get("billsec")) if status == "completed" else None
-    return StatusUpdate(status, call_id=session_of(fields), duration_s=duration_s)
+    bill = carrier_bills.said_of(fields.get("billsec")) if status == "completed" else None
+    return StatusUpdate(status, call_id=session_of(fields), bill=bill)

@@ -2,10 +2,13 @@
 
 from typing import Any, Final
 
+from offhook.runs import carrier_bills
 from offhook.telephony.carrier_forms import e164, json_object
 from offhook.telephony.ports import (
+    CallBilled,
     InboundCall,
     MachineVerdict,
+    News,
     StatusUpdate,
     TransferNews,
     Webhook,
@@ -49,7 +52,7 @@ def call_id_of(payload: dict[str, Any]) -> str:
 class TelnyxWebhooks:
     """Implements ``StatusParser`` and ``Inbound``."""
 
-    def parse_status(self, kind: str, webhook: Webhook) -> StatusUpdate | MachineVerdict | None:
+    def parse_status(self, kind: str, webhook: Webhook) -> News | None:
         event, payload = read(webhook)
         if not event.startswith("call."):
             return None
@@ -61,6 +64,8 @@ class TelnyxWebhooks:
             cause = str(payload.get("hangup_cause", ""))
             status = _ENDED.get(cause, "failed")
             return StatusUpdate(status, call_id=call_id, end_reason=_reason(payload) if status == "failed" else None)
+        if event == "call.cost":
+            return _cost(payload, call_id)
         if event in _GREETED:
             return MachineVerdict(is_machine=True, call_id=call_id)
         if event in _DETECTED:
@@ -112,6 +117,18 @@ def _verdict(result: object, call_id: str) -> MachineVerdict | None:
     if result in _MACHINES:
         return MachineVerdict(is_machine=True, may_speak=False, call_id=call_id)
     return None
+
+
+def _cost(payload: dict[str, Any], call_id: str) -> CallBilled | None:
+    """The currency is said of each part; those of one call are the same."""
+    if payload.get("status") == "error":
+        return None
+    parts = payload.get("cost_parts")
+    part = parts[0] if isinstance(parts, list) and parts and isinstance(parts[0], dict) else {}
+    bill = carrier_bills.said_of(
+        billed_s=payload.get("billed_duration_secs"), cost=payload.get("total_cost"), currency=part.get("currency")
+    )
+    return CallBilled(bill, call_id) if bill is not None else None
 
 
 def _reason(payload: dict[str, Any]) -> str:

@@ -25,6 +25,7 @@ def carrier(http: CarrierHttp) -> CarrierSpec:
         callbacks=("status-callback",),
         inbound=webhooks,
         wire=TwilioWire,
+        bills=calls,
         transfer_legs=calls,
         blind_transfer=calls,
         catalog=numbers,

@@ -3,9 +3,11 @@
 from typing import Final
 from urllib.parse import quote
 
+from offhook.runs import carrier_bills
 from offhook.telephony.carrier_http import CarrierHttp
 from offhook.telephony.ports import (
     CarrierAccount,
+    CarrierBill,
     CarrierFailed,
     DialRequest,
     TransferLeg,
@@ -22,7 +24,7 @@ _MIN_RING_S: Final = 5
 
 
 class TwilioCalls:
-    """Implements ``Dialer``, ``BlindTransfer`` and ``TransferLegs``."""
+    """Implements ``Dialer``, ``BillReader``, ``BlindTransfer`` and ``TransferLegs``."""
 
     def __init__(self, http: CarrierHttp) -> None:
         self._api = TwilioApi(http)
@@ -56,6 +58,14 @@ class TwilioCalls:
 
     async def hang_up(self, account: CarrierAccount, call_id: str) -> None:
         await self._api.ask(account, "POST", _call(call_id), form={"Status": "completed"}, may_be_gone=True)
+
+    # BillReader
+
+    async def bill(self, account: CarrierAccount, call_id: str) -> CarrierBill:
+        """A call has no price until it was rated, some time after its end."""
+        said = (await self._api.ask(account, "GET", _call(call_id))).json()
+        found = carrier_bills.said_of(said.get("duration"), cost=said.get("price"), currency=said.get("price_unit"))
+        return found or CarrierBill()
 
     # transfers
 

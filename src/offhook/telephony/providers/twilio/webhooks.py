@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from offhook.telephony.carrier_forms import e164, form_fields, seconds
+from offhook.runs import carrier_bills
+from offhook.telephony.carrier_forms import e164, form_fields
 from offhook.telephony.ports import (
     InboundCall,
     MachineVerdict,
@@ -45,7 +46,7 @@ class TwilioWebhooks:
             status,
             call_id=call_id,
             outcome="voicemail" if is_machine else None,
-            duration_s=seconds(fields.get("CallDuration")),
+            bill=carrier_bills.said_of(fields.get("CallDuration")),
         )
 
     def recognises(self, webhook: Webhook) -> bool:

@@ -4,7 +4,7 @@ from offhook.telephony.carrier_http import CarrierHttp
 from offhook.telephony.plivo_dialect.webhooks import DialectWebhooks
 from offhook.telephony.plivo_dialect.wire import DialectWire
 from offhook.telephony.ports import CarrierSpec
-from offhook.telephony.providers.vobiz.api import NAME
+from offhook.telephony.providers.vobiz.api import CURRENCY, NAME
 from offhook.telephony.providers.vobiz.calls import VobizCalls
 from offhook.telephony.providers.vobiz.config import CONFIG
 from offhook.telephony.providers.vobiz.numbers import VobizNumbers
@@ -12,7 +12,7 @@ from offhook.telephony.providers.vobiz.signature import VobizVerifier
 
 
 def carrier(http: CarrierHttp) -> CarrierSpec:
-    calls, numbers, webhooks = VobizCalls(http), VobizNumbers(http), DialectWebhooks(NAME)
+    calls, numbers, webhooks = VobizCalls(http), VobizNumbers(http), DialectWebhooks(NAME, CURRENCY)
     return CarrierSpec(
         NAME,
         dialer=calls,
@@ -23,6 +23,7 @@ def carrier(http: CarrierHttp) -> CarrierSpec:
         workflow_callbacks=("hangup-callback",),
         inbound=webhooks,
         wire=DialectWire,
+        bills=calls,
         transfer_legs=calls,
         blind_transfer=calls,
         catalog=numbers,

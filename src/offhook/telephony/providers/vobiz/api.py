@@ -11,6 +11,8 @@ from offhook.telephony.ports import CarrierAccount
 NAME: Final = "vobiz"
 _REST: Final = "https://api.vobiz.ai/api/v1/Account"
 GONE: Final = 404
+# What it counts in unless it says otherwise.
+CURRENCY: Final = "INR"
 
 
 class VobizApi:

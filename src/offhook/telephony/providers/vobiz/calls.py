@@ -1,8 +1,12 @@
 """Vobiz's calls: the dialect's, and their id has several names, which are documented as the same thing."""
 
+from urllib.parse import quote
+
+from offhook.runs import carrier_bills
 from offhook.telephony.carrier_http import CarrierHttp
 from offhook.telephony.plivo_dialect.calls import DialectCalls
-from offhook.telephony.providers.vobiz.api import VobizApi
+from offhook.telephony.ports import CarrierAccount, CarrierBill
+from offhook.telephony.providers.vobiz.api import CURRENCY, VobizApi
 
 
 class VobizCalls(DialectCalls):
@@ -11,3 +15,12 @@ class VobizCalls(DialectCalls):
 
     def __init__(self, http: CarrierHttp) -> None:
         super().__init__(VobizApi(http))
+
+    async def bill(self, account: CarrierAccount, call_id: str) -> CarrierBill:
+        """Implements ``BillReader``: the record of the call, which is there once it is over."""
+        path = f"/cdr/{quote(call_id, safe='')}"
+        said = (await self._api.ask(account, "GET", path, may_be_gone=True)).json()
+        found = carrier_bills.said_of(
+            said.get("duration"), said.get("billsec"), said.get("cost"), said.get("currency") or CURRENCY
+        )
+        return found or CarrierBill()

@@ -8,11 +8,9 @@ from offhook.telephony.carrier_forms import digits, e164
 from offhook.telephony.carrier_http import CarrierHttp, optional, setting
 from offhook.telephony.carrier_lookup import cents
 from offhook.telephony.ports import AvailableNumber, CarrierAccount, CarrierFailed
-from offhook.telephony.providers.vobiz.api import GONE, VobizApi
+from offhook.telephony.providers.vobiz.api import CURRENCY, GONE, VobizApi
 
 APPLICATION_NAME: Final = "Offhook"
-# What numbers are sold in unless the inventory says otherwise.
-_CURRENCY: Final = "INR"
 
 
 class VobizNumbers:
@@ -30,7 +28,7 @@ class VobizNumbers:
     async def buy(self, account: CarrierAccount, number: str, country: str) -> str:
         offered = await self._inventory(account, country, digits(number))
         entry = next((entry for entry in offered if e164(entry.get("e164")) == number), {})
-        body = {"e164": number, "currency": str(entry.get("currency") or _CURRENCY)}
+        body = {"e164": number, "currency": str(entry.get("currency") or CURRENCY)}
         await self._api.ask(account, "POST", "/numbers/purchase-from-inventory", body)
         return number
 

@@ -2,8 +2,10 @@
 
 from typing import Any, Final
 
-from offhook.telephony.carrier_forms import any_fields, e164, seconds
+from offhook.runs import carrier_bills
+from offhook.telephony.carrier_forms import any_fields, e164
 from offhook.telephony.ports import (
+    CarrierBill,
     InboundCall,
     MachineVerdict,
     StatusUpdate,
@@ -53,7 +55,7 @@ class VonageWebhooks:
             status,
             call_id=_call_id(fields, "uuid"),
             end_reason=reason[:40] if isinstance(reason, str) and reason else None,
-            duration_s=seconds(fields.get("duration")) if status == "completed" else None,
+            bill=_bill(fields) if status == "completed" else None,
         )
 
     def recognises(self, webhook: Webhook) -> bool:
@@ -98,6 +100,11 @@ def _status(fields: dict[str, Any]) -> str | None:
     if fields.get("status") == "rejected" and "declined" in str(fields.get("detail", "")):
         return "busy"
     return STATUSES.get(str(fields.get("status", "")))
+
+
+def _bill(fields: dict[str, Any]) -> CarrierBill | None:
+    """Vonage counts in euros, and does not say so."""
+    return carrier_bills.said_of(fields.get("duration"), cost=fields.get("price"), currency="EUR")
 
 
 def _call_id(fields: dict[str, Any], *names: str) -> str:
