@@ -4,6 +4,7 @@ The two were written by different people from the same facts; where they disagre
 """
 
 import asyncio
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -273,8 +274,9 @@ def test_what_a_call_cost_is_told_to_whoever_asks(name: str, bill: tuple[str, st
         call = await desk.dial()
         assert (await desk.spec.bills.bill(desk.account, call.id)).cost is None, "it is not rated yet"
         await desk.carrier.settled()
-        while (found := await desk.spec.bills.bill(desk.account, call.id)).cost is None:
-            await asyncio.sleep(1.0)
+        assert call.ended_at is not None
+        call.ended_at -= timedelta(seconds=5)  # its rating is a matter of the wall's clock
+        found = await desk.spec.bills.bill(desk.account, call.id)
         assert (found.duration_s, str(found.cost), found.currency) == (call.duration_s, *bill)
 
     run(name, test)
