@@ -3644,6 +3644,27 @@ export interface components {
             workflow_name: string;
         };
         /**
+         * CarrierBill
+         * @description What the carrier itself says of the call, as far as it does: texts, exactly as it counts.
+         */
+        CarrierBill: {
+            /** Billed S */
+            billed_s?: string | null;
+            /**
+             * Cost
+             * @description In units of `currency`, not cents
+             */
+            cost?: string | null;
+            /**
+             * Currency
+             * @description ISO 4217; other than USD it is shown, and not charged
+             * @default USD
+             */
+            currency: string;
+            /** Duration S */
+            duration_s?: string | null;
+        };
+        /**
          * CarrierLookupResponse
          * @description ``source``: the carrier that was asked, or ``offline`` for the numbering plan, which knows no carrier.
          */
@@ -6386,6 +6407,7 @@ export interface components {
             caller_number: string | null;
             /** Campaign Id */
             campaign_id: number | null;
+            carrier_bill: components["schemas"]["CarrierBill"] | null;
             /** Cost Cents */
             cost_cents: number;
             /** Cost Lines */
