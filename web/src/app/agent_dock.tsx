@@ -13,14 +13,18 @@ interface AgentDockProps {
   canEdit: boolean;
   bench: Bench;
   selection: Editor["selection"];
+  form: Editor["form"];
 }
 
-export function AgentDock({ agent, canEdit, bench, selection }: AgentDockProps) {
+export function AgentDock({ agent, canEdit, bench, selection, form }: AgentDockProps) {
   const [shown, setShown] = useState(canEdit ? "test" : "step");
   const chosen = [...selection.stepIds, ...selection.wayIds].join(" ");
   useEffect(() => {
     if (chosen !== "") setShown("step");
   }, [chosen]);
+  useEffect(() => {
+    if (form !== null) setShown("step");
+  }, [form]);
   const tabs = [
     { value: "step", label: "Step" },
     ...(canEdit ? [{ value: "test", label: "Test" }] : []),

@@ -76,7 +76,7 @@ function AgentView({ agent, specs, canEdit }: AgentViewProps) {
         liveId={bench.nodeId}
         visited={bench.visited}
         header={header}
-        dock={<AgentDock agent={agent} canEdit={canEdit} bench={bench} selection={editor.selection} />}
+        dock={<AgentDock agent={agent} canEdit={canEdit} bench={bench} selection={editor.selection} form={editor.form} />}
         over={view === "runs" ? runs : undefined}
       />
     </div>

@@ -13,17 +13,21 @@ import {
   applyEdgeChanges,
   applyNodeChanges,
   useReactFlow,
+  useStore,
   type EdgeChange,
   type NodeChange,
+  type ReactFlowState,
 } from "@xyflow/react";
-import { type DragEvent, useCallback, useEffect, useState } from "react";
+import { type DragEvent, type KeyboardEvent, memo, useCallback, useEffect, useRef, useState } from "react";
 import { moveSteps, reconnect } from "../../graph/edit";
 import { STEP_WIDTH } from "../../graph/places";
 import { canConnect } from "../../graph/specs";
 import classes from "./canvas.module.css";
 import { CanvasTools } from "./canvas_tools";
 import { useEditorContext } from "./editor";
+import { focusSoon, stepElement } from "./focus_soon";
 import { flowEdges, flowNodes } from "./flow_items";
+import { LabelLayer } from "./label_layer";
 import { KindMenu, type MenuPlace } from "./kind_menu";
 import { useMarks } from "./marks";
 import { StepCard, type StepNode } from "./step_card";
@@ -33,13 +37,21 @@ import { WayLine, type WayEdge } from "./way_line";
 
 const NODE_TYPES = { step: StepCard };
 const EDGE_TYPES = { way: WayLine };
+const KEYS_OF_A_STEP = {
+  "node.a11yDescription.default": "Press Enter to edit the step, Space to choose it, and then the arrow keys to move it or Delete to remove it.",
+  "node.a11yDescription.keyboardDisabled": "Press Enter to read the step.",
+};
 export const KIND_MIME = "application/x-offhook-kind";
+const Tools = memo(CanvasTools);
+const MAP_SIZE = { width: 150, height: 104 };
+/** Below this zoom labels cannot be read and are not drawn. */
+const LABELS_FROM = 0.45;
 /** Below this zoom a step cannot be read: a larger graph is shown from its start on. */
 const READABLE = 0.62;
 
 export function Canvas() {
   const editor = useEditorContext();
-  const { document, selection, specs, canEdit, select } = editor;
+  const { document, selection, specs, canEdit, select, openForm } = editor;
   const { definition } = document;
   const flow = useReactFlow<StepNode, WayEdge>();
   const actions = useCanvasActions();
@@ -91,45 +103,75 @@ export function Canvas() {
     actions.add(kind, { x: at.x - 118, y: at.y - 30 });
   };
 
+  const press = (event: KeyboardEvent) => {
+    const id = event.target instanceof HTMLElement && event.target.matches(".react-flow__node") ? event.target.dataset["id"] : undefined;
+    if (event.key !== "Enter" || id === undefined) return;
+    event.preventDefault();
+    select({ stepIds: [id], wayIds: [] });
+    openForm(true);
+  };
+  // Every one of these that is another function than before would draw all steps and ways anew, at each move of one step.
+  const join = useCallback(({ source, target }: Connection) => actions.connect(source, target), [actions]);
+  const lead = useCallback(
+    (edge: WayEdge, to: Connection) => change((doc) => ({ ...doc, definition: reconnect(doc.definition, edge.id, to.source, to.target) })),
+    [change],
+  );
+  const show = useCallback(() => openForm(false), [openForm]);
+  const box = useRef<HTMLDivElement>(null);
+  // What is panned is one picture that is drawn once. It would be blurred when it is made larger: only as long as it moves.
+  const begin = useCallback(() => box.current?.setAttribute("data-moving", ""), []);
+  const settle = useCallback(() => box.current?.removeAttribute("data-moving"), []);
+  const labels = useStore(labelLayer);
+
   return (
-    <div className={classes.canvas} data-tour="canvas" role="region" aria-label="Steps of the conversation">
-      <ReactFlow<StepNode, WayEdge>
-        nodes={nodes}
-        edges={edges}
-        nodeTypes={NODE_TYPES}
-        edgeTypes={EDGE_TYPES}
-        onNodesChange={changeNodes}
-        onEdgesChange={changeEdges}
-        onSelectionChange={choose}
-        onConnect={({ source, target }) => actions.connect(source, target)}
-        onConnectEnd={canEdit ? letGo : undefined}
-        onReconnect={(edge, to) => change((doc) => ({ ...doc, definition: reconnect(doc.definition, edge.id, to.source, to.target) }))}
-        isValidConnection={isAllowed}
-        onBeforeDelete={async ({ nodes: steps, edges: ways }) => {
-          actions.remove(steps.map((node) => node.id), ways.map((edge) => edge.id));
-          return false;
-        }}
-        onDragOver={(event) => event.preventDefault()}
-        onDrop={drop}
-        connectionMode={ConnectionMode.Strict}
-        nodesDraggable={canEdit}
-        nodesConnectable={canEdit}
-        edgesReconnectable={canEdit}
-        deleteKeyCode={canEdit ? ["Delete", "Backspace"] : null}
-        multiSelectionKeyCode={["Shift", "Meta", "Control"]}
-        minZoom={0.1}
-        maxZoom={1.6}
-        onInit={showAtFirst}
-        proOptions={{ hideAttribution: false }}
-      >
-        <Background gap={20} size={1.2} color="var(--dots)" />
-        <MiniMap style={{ width: 150, height: 104 }} className={classes.minimap} pannable zoomable nodeColor={miniColour} nodeStrokeWidth={0} nodeBorderRadius={14} ariaLabel="Small map" />
-        <CanvasTools />
-      </ReactFlow>
+    <div ref={box} className={classes.canvas} data-tour="canvas" role="region" aria-label="Steps of the conversation" onKeyDown={press}>
+      <LabelLayer value={labels}>
+        <ReactFlow<StepNode, WayEdge>
+          nodes={nodes}
+          edges={edges}
+          nodeTypes={NODE_TYPES}
+          edgeTypes={EDGE_TYPES}
+          onNodesChange={changeNodes}
+          onEdgesChange={changeEdges}
+          onSelectionChange={choose}
+          onConnect={join}
+          onConnectEnd={canEdit ? letGo : undefined}
+          onReconnect={lead}
+          isValidConnection={isAllowed}
+          onNodeClick={show}
+          onEdgeClick={show}
+          onMoveStart={begin}
+          onMoveEnd={settle}
+          onDragOver={(event) => event.preventDefault()}
+          onDrop={drop}
+          connectionMode={ConnectionMode.Strict}
+          nodesDraggable={canEdit}
+          nodesConnectable={canEdit}
+          edgesReconnectable={canEdit}
+          // Ways are reached from their step's form: hundreds of them would stand before the first step in the order of Tab.
+          edgesFocusable={false}
+          // Removing is a shortcut of ours: a key that was let go after its modifier would keep the library from it for good.
+          deleteKeyCode={null}
+          ariaLabelConfig={KEYS_OF_A_STEP}
+          multiSelectionKeyCode={["Shift", "Meta", "Control"]}
+          minZoom={0.1}
+          maxZoom={1.6}
+          onInit={showAtFirst}
+          proOptions={{ hideAttribution: false }}
+        >
+          <Background gap={20} size={1.2} color="var(--dots)" />
+          <MiniMap style={MAP_SIZE} className={classes.minimap} pannable zoomable nodeColor={miniColour} nodeStrokeWidth={0} nodeBorderRadius={14} ariaLabel="Small map" />
+          <Tools />
+        </ReactFlow>
+      </LabelLayer>
       {canEdit && <Tour />}
       <KindMenu place={menu} onClose={() => setMenu(null)} onChoose={(kind, place) => actions.add(kind, { x: place.position.x - 118, y: place.position.y }, place.from)} />
     </div>
   );
+}
+
+function labelLayer(state: ReactFlowState): Element | null {
+  return state.transform[2] < LABELS_FROM ? null : (state.domNode?.querySelector(".react-flow__edgelabel-renderer") ?? null);
 }
 
 function showAtFirst(flow: ReactFlowInstance<StepNode, WayEdge>) {
@@ -160,7 +202,12 @@ function useReveal() {
     const ids = [...revealed.ids, ...ways];
     // A step that was added in this very change is not measured before the next frame.
     const frame = requestAnimationFrame(() => void flow.fitView({ nodes: ids.map((id) => ({ id })), duration: 250, maxZoom: 1, minZoom: 0.5, padding: 0.6 }));
-    return () => cancelAnimationFrame(frame);
+    const [first] = revealed.ids;
+    const leave = revealed.isFocused && first !== undefined ? focusSoon(() => stepElement(first), { preventScroll: true }) : undefined;
+    return () => {
+      cancelAnimationFrame(frame);
+      leave?.();
+    };
     // Only a new wish moves the canvas, not what is written meanwhile.
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [revealed, flow]);

@@ -38,15 +38,11 @@ export function useCredentials() {
   });
 }
 
-interface DocumentList {
-  documents: { document_uuid: string; filename: string; processing_status: string }[];
-}
-
 export function useDocuments() {
   return useQuery({
     queryKey: ["documents", "choices"],
     staleTime: FRESH_MS,
-    queryFn: () => unwrap<DocumentList>(api.GET("/api/v1/knowledge-base/documents" as never)),
+    queryFn: () => unwrap(api.GET("/api/v1/knowledge-base/documents", { params: { query: { limit: 100 } } })),
     select: (answer): Choice[] => answer.documents.map((item) => ({ value: item.document_uuid, label: item.filename, hint: item.processing_status })),
   });
 }

@@ -18,7 +18,8 @@ export interface Editor {
   document: Document;
   selection: Selection;
   /** The step or way that the canvas should bring into view; a new object each time. */
-  revealed: { ids: string[] } | null;
+  revealed: EditorState["revealed"];
+  form: EditorState["form"];
   findings: Findings;
   saving: Saving;
   canUndo: boolean;
@@ -28,11 +29,15 @@ export interface Editor {
   undo: () => void;
   redo: () => void;
   select: (selection: Selection) => void;
-  /** Chooses and brings into view. */
-  reveal: (selection: Selection) => void;
+  /** Chooses and brings into view; the keyboard goes on at the step, or in its form. */
+  reveal: (selection: Selection, goesTo?: "step" | "form") => void;
+  /** Shows the form of what is chosen. */
+  openForm: (isFocused: boolean) => void;
   /** Resolves with the stored revision when everything is saved. */
   flush: () => Promise<number>;
+  /** Takes what is stored. Undo brings back what was here, where that was never saved. */
   reload: () => Promise<void>;
+  /** Stores what is here. Undo brings back what was stored. */
   keepMine: () => Promise<void>;
 }
 
@@ -63,9 +68,10 @@ export function useEditor(agent: Agent, canEdit: boolean, specs: ReadonlyMap<str
 
   const take = useCallback(
     (fresh: Agent) => {
+      const isUndoable = saver.isDirty;
       saver.adopt(fresh.revision);
       saved.current = documentOf(fresh);
-      dispatch({ type: "replaced", document: documentOf(fresh) });
+      dispatch({ type: "replaced", document: documentOf(fresh), isUndoable });
     },
     [saver, saved],
   );
@@ -84,7 +90,11 @@ export function useEditor(agent: Agent, canEdit: boolean, specs: ReadonlyMap<str
     queries.setQueryData(["agent", agent.id], fresh);
     await queries.invalidateQueries({ queryKey: ["agent", agent.id, "validation"] });
   }, [agent.id, queries, take]);
-  const keepMine = useCallback(async () => saver.keepMine((await fetchAgent(agent.id)).revision), [agent.id, saver]);
+  const keepMine = useCallback(async () => {
+    const theirs = await fetchAgent(agent.id);
+    await saver.keepMine(theirs.revision);
+    dispatch({ type: "overwrote", document: documentOf(theirs) });
+  }, [agent.id, saver]);
 
   const actions = useMemo(
     () => ({
@@ -92,7 +102,8 @@ export function useEditor(agent: Agent, canEdit: boolean, specs: ReadonlyMap<str
       undo: () => dispatch({ type: "undone" }),
       redo: () => dispatch({ type: "redone" }),
       select: (selection: Selection) => dispatch({ type: "selected", selection }),
-      reveal: (selection: Selection) => dispatch({ type: "revealed", selection }),
+      reveal: (selection: Selection, goesTo?: "step" | "form") => dispatch({ type: "revealed", selection, goesTo: goesTo ?? null }),
+      openForm: (isFocused: boolean) => dispatch({ type: "asked", isFocused }),
     }),
     [],
   );
@@ -104,6 +115,7 @@ export function useEditor(agent: Agent, canEdit: boolean, specs: ReadonlyMap<str
       document,
       selection: state.selection,
       revealed: state.revealed,
+      form: state.form,
       findings: found,
       saving,
       canUndo: canEdit && state.history.past.length > 0,

@@ -10,10 +10,18 @@ export interface Selection {
 
 export const NOTHING_CHOSEN: Selection = { stepIds: [], wayIds: [] };
 
+export interface Revealed {
+  ids: string[];
+  /** The first of them gets the keyboard's focus. */
+  isFocused: boolean;
+}
+
 export interface EditorState {
   history: History<Document>;
   selection: Selection;
-  revealed: { ids: string[] } | null;
+  revealed: Revealed | null;
+  /** The last wish to see the form of what is chosen; a new object each time. */
+  form: { isFocused: boolean } | null;
   /** The present document is the server's: there is nothing to save. */
   isStored: boolean;
 }
@@ -23,12 +31,14 @@ export type EditorAction =
   | { type: "undone" }
   | { type: "redone" }
   | { type: "selected"; selection: Selection }
-  | { type: "revealed"; selection: Selection }
-  | { type: "replaced"; document: Document }
+  | { type: "revealed"; selection: Selection; goesTo: "step" | "form" | null }
+  | { type: "asked"; isFocused: boolean }
+  | { type: "replaced"; document: Document; isUndoable: boolean }
+  | { type: "overwrote"; document: Document }
   | { type: "minted"; apply: (document: Document) => Document };
 
 export function opened(document: Document): EditorState {
-  return { history: begin(document), selection: NOTHING_CHOSEN, revealed: null, isStored: true };
+  return { history: begin(document), selection: NOTHING_CHOSEN, revealed: null, form: null, isStored: true };
 }
 
 export function reduce(state: EditorState, action: EditorAction): EditorState {
@@ -43,10 +53,18 @@ export function reduce(state: EditorState, action: EditorAction): EditorState {
       return isSame(state.selection, action.selection) ? state : { ...state, selection: action.selection };
     case "revealed": {
       const { stepIds, wayIds } = action.selection;
-      return { ...state, selection: action.selection, revealed: { ids: [...stepIds, ...wayIds] } };
+      const revealed = { ids: [...stepIds, ...wayIds], isFocused: action.goesTo === "step" };
+      return { ...state, selection: action.selection, revealed, form: action.goesTo === "form" ? { isFocused: true } : state.form };
     }
-    case "replaced":
-      return { ...opened(action.document), selection: kept(state.selection, action.document) };
+    case "asked":
+      return { ...state, form: { isFocused: action.isFocused } };
+    case "replaced": {
+      const fresh = begin(action.document);
+      const history = action.isUndoable ? { ...fresh, past: [state.history.present] } : fresh;
+      return { ...state, history, isStored: true, selection: kept(state.selection, action.document) };
+    }
+    case "overwrote":
+      return { ...state, history: { ...state.history, past: [...state.history.past, action.document], last: null } };
     case "minted":
       return { ...state, history: everywhere(state.history, action.apply) };
   }

@@ -2,13 +2,39 @@
 
 import { Button, Group, Stack, Text } from "@mantine/core";
 import { Copy, MousePointerClick, Trash2 } from "lucide-react";
+import { type KeyboardEvent, useEffect, useRef } from "react";
 import { useEditorContext } from "./editor";
+import { focusSoon, stepElement } from "./focus_soon";
 import classes from "./form.module.css";
 import { StepForm } from "./step_form";
 import { useCanvasActions } from "./use_canvas_actions";
 import { WayForm } from "./way_form";
 
+/** What is wrong comes first. */
+const FIELDS = ["[aria-invalid=true]", "input:not([disabled]), textarea:not([disabled])"];
+
 export function Inspector() {
+  const { document, selection, form } = useEditorContext();
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (form?.isFocused !== true) return;
+    return focusSoon(() => FIELDS.map((field) => box.current?.querySelector<HTMLElement>(field)).find((field) => field != null) ?? box.current);
+  }, [form]);
+  // Back to the canvas, unless Escape closes a list first.
+  const press = (event: KeyboardEvent) => {
+    if (event.key !== "Escape" || (event.target as HTMLElement).getAttribute("aria-expanded") === "true") return;
+    const way = document.definition.edges.find((edge) => edge.id === selection.wayIds[0]);
+    const id = selection.stepIds[0] ?? way?.source;
+    if (id !== undefined) stepElement(id)?.focus();
+  };
+  return (
+    <div ref={box} tabIndex={-1} className={classes.inspector} onKeyDown={press}>
+      <Chosen />
+    </div>
+  );
+}
+
+function Chosen() {
   const { document, selection, canEdit } = useEditorContext();
   const actions = useCanvasActions();
   const { stepIds, wayIds } = selection;

@@ -24,7 +24,7 @@ export function ProblemsList() {
   }
   const go = (finding: Finding) => {
     if (finding.id === null) return;
-    reveal(finding.kind === "edge" ? { stepIds: [], wayIds: [finding.id] } : { stepIds: [finding.id], wayIds: [] });
+    reveal(finding.kind === "edge" ? { stepIds: [], wayIds: [finding.id] } : { stepIds: [finding.id], wayIds: [] }, "form");
     setIsOpen(false);
   };
   const parts = [counted(findings.errors, "error"), counted(findings.warnings, "warning")];

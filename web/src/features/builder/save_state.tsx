@@ -1,9 +1,12 @@
 /** How far the draft is saved, in a word; and the decision when two people have changed one agent. */
 
-import { Alert, Button, Group, Loader, Text, Tooltip } from "@mantine/core";
+import { Alert, Button, Group, Loader, Modal, Text, Tooltip } from "@mantine/core";
 import { Check, CloudOff } from "lucide-react";
 import { useState } from "react";
+import { diff } from "../../graph/diff";
 import { messageOf } from "../../lib/errors";
+import { type Document, documentOf, fetchAgent } from "./api";
+import { ChangeList } from "./change_list";
 import { useEditorContext } from "./editor";
 import classes from "./header.module.css";
 
@@ -45,8 +48,9 @@ export function SaveState() {
 
 /** Stands over the canvas until it is decided whose changes stay. */
 export function ConflictBar() {
-  const { saving, reload, keepMine } = useEditorContext();
+  const { agent, document, saving, reload, keepMine } = useEditorContext();
   const [isBusy, setIsBusy] = useState(false);
+  const [theirs, setTheirs] = useState<Document | null>(null);
   if (saving.name === "failed") {
     return (
       <Alert color="red" variant="light" radius={0} py={8} role="alert">
@@ -65,9 +69,13 @@ export function ConflictBar() {
     <Alert color="orange" variant="light" radius={0} py={8} role="alert">
       <Group justify="space-between" gap="sm">
         <Text fz="sm">
-          <b>Somebody else has changed this agent</b> since you opened it. Your last changes are not saved.
+          <b>Somebody else has changed this agent</b> since you opened it. Your last changes are not saved. Whichever you take, undo brings back
+          the other.
         </Text>
         <Group gap={8}>
+          <Button size="xs" variant="subtle" color="orange" c="inherit" disabled={isBusy} onClick={decide(async () => setTheirs(documentOf(await fetchAgent(agent.id))))}>
+            What differs
+          </Button>
           <Button size="xs" variant="default" disabled={isBusy} onClick={decide(reload)}>
             Load theirs
           </Button>
@@ -76,6 +84,13 @@ export function ConflictBar() {
           </Button>
         </Group>
       </Group>
+      <Modal opened={theirs !== null} onClose={() => setTheirs(null)} size="xl" radius="lg" title="From theirs to yours">
+        {theirs !== null && <ChangeList changes={diff(contentOf(theirs), contentOf(document))} />}
+      </Modal>
     </Alert>
   );
+}
+
+function contentOf({ definition, configurations, variables }: Document) {
+  return { definition, settings: { ...configurations, ...(Object.keys(variables).length > 0 ? { variables } : {}) } };
 }

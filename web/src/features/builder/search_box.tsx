@@ -15,7 +15,8 @@ export function SearchBox() {
   const hits = useMemo(() => search(document.definition, query), [document.definition, query]);
   const go = (value: string) => {
     const [kind, id] = value.split(/:(.*)/s) as [string, string];
-    reveal(kind === "step" ? { stepIds: [id], wayIds: [] } : { stepIds: [], wayIds: [id] });
+    if (kind === "step") reveal({ stepIds: [id], wayIds: [] }, "step");
+    else reveal({ stepIds: [], wayIds: [id] }, "form");
     combobox.closeDropdown();
     setQuery("");
   };

@@ -4,8 +4,9 @@ import { Kbd, Modal, Table } from "@mantine/core";
 
 const KEYS: [string, string][] = [
   ["Tab, Shift Tab", "Go from step to step"],
-  ["Enter", "Choose the step and edit it"],
-  ["Arrow keys", "Move the chosen steps"],
+  ["Enter", "Choose the step and go to its form"],
+  ["Escape", "Go back from the form to the step"],
+  ["Space, then arrow keys", "Choose the step, move what is chosen"],
   ["Delete", "Remove what is chosen"],
   ["Ctrl Z, Ctrl Shift Z", "Undo, redo"],
   ["Ctrl C, Ctrl X, Ctrl V", "Copy, cut, paste: also between agents"],

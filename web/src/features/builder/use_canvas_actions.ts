@@ -40,7 +40,7 @@ export function useCanvasActions(): CanvasActions {
         const isJoined = from !== undefined && canConnect(specs, added, from, step.id);
         const next = isJoined ? connect(added, from, step.id).definition : added;
         change((doc) => ({ ...doc, definition: next }));
-        reveal({ stepIds: [step.id], wayIds: [] });
+        reveal({ stepIds: [step.id], wayIds: [] }, "step");
       },
       connect: (source, target) => {
         if (!canConnect(specs, definition, source, target)) return;
@@ -56,7 +56,7 @@ export function useCanvasActions(): CanvasActions {
         const at = middle();
         const pasted = paste(definition, clip, freePlace(definition, { x: at.x + STEP_WIDTH / 2, y: at.y + STEP_HEIGHT / 2 }), specs);
         change((doc) => ({ ...doc, definition: pasted.definition }));
-        reveal({ stepIds: pasted.stepIds, wayIds: [] });
+        reveal({ stepIds: pasted.stepIds, wayIds: [] }, "step");
         return true;
       },
       arrange: async () => {

@@ -9,11 +9,16 @@ export const SEARCH_ID = "builder-search";
 
 export function useShortcuts(actions: CanvasActions, onHelp: () => void): void {
   const editor = useEditorContext();
-  const { canEdit, document: content, undo, redo, select } = editor;
+  const { canEdit, document: content, selection, undo, redo, select } = editor;
   const edit = (action: () => void) => () => {
     if (canEdit) action();
   };
+  const erase = edit(() => {
+    if (window.document.querySelector("[aria-modal=true]") === null) actions.remove(selection.stepIds, selection.wayIds);
+  });
   useHotkeys([
+    ["Delete", erase],
+    ["Backspace", erase],
     ["mod+Z", edit(undo)],
     ["mod+shift+Z", edit(redo)],
     ["mod+Y", edit(redo)],

@@ -1,6 +1,6 @@
 /** Every version of the agent: what it changed, and the way back to it. */
 
-import { Badge, Button, Group, Modal, Skeleton, Stack, Text } from "@mantine/core";
+import { Badge, Button, Group, Modal, Select, Skeleton, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import { Problem } from "../../components/problem";
 import type { components } from "../../lib/api";
@@ -18,18 +18,40 @@ export function VersionsPanel() {
   const { agent } = useEditorContext();
   const versions = useVersions(agent.id);
   const [shown, setShown] = useState<Version | null>(null);
+  const [other, setOther] = useState<string | null>(null);
   if (versions.isPending) return <Skeleton h={220} m="md" />;
   if (versions.isError) return <Problem title="The versions could not be loaded" error={versions.error} onRetry={() => void versions.refetch()} />;
-  const before = shown === null ? undefined : versions.data.find((version) => version.version_number < shown.version_number);
+  const previous = shown === null ? undefined : versions.data.find((version) => version.version_number < shown.version_number);
+  const before = other === null ? previous : versions.data.find((version) => String(version.version_number) === other);
+  const show = (version: Version) => {
+    setOther(null);
+    setShown(version);
+  };
   return (
     <>
       <ol className={classes.list}>
         {versions.data.map((version, index) => (
-          <Row key={version.id} version={version} before={versions.data[index + 1]} onShow={() => setShown(version)} />
+          <Row key={version.id} version={version} before={versions.data[index + 1]} onShow={() => show(version)} />
         ))}
       </ol>
-      <Modal opened={shown !== null} onClose={() => setShown(null)} size="xl" radius="lg" title={shown === null ? "" : `Version ${shown.version_number}${before === undefined ? "" : `, compared with version ${before.version_number}`}`}>
-        {shown !== null && <ChangeList changes={diff(contentOf(before), contentOf(shown))} />}
+      <Modal opened={shown !== null} onClose={() => setShown(null)} size="xl" radius="lg" title={shown === null ? "" : `Version ${shown.version_number}`}>
+        {shown !== null && (
+          <Stack>
+            {versions.data.length > 1 && (
+              <Select
+                label="Compared with"
+                maw={240}
+                size="sm"
+                placeholder="nothing: all that it has"
+                data={versions.data.filter((version) => version !== shown).map((version) => ({ value: String(version.version_number), label: `v${version.version_number}` }))}
+                value={before === undefined ? null : String(before.version_number)}
+                allowDeselect={false}
+                onChange={setOther}
+              />
+            )}
+            <ChangeList changes={diff(contentOf(before), contentOf(shown))} />
+          </Stack>
+        )}
       </Modal>
     </>
   );

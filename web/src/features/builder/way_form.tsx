@@ -1,10 +1,11 @@
 /** The form of the chosen way: its name for the model, when it is taken, which keys take it, what is said on it. */
 
-import { Alert, Button, Group, SegmentedControl, Stack, TagsInput, TextInput, Textarea, UnstyledButton } from "@mantine/core";
+import { Alert, Button, Group, SegmentedControl, Select, Stack, TagsInput, TextInput, Textarea, UnstyledButton } from "@mantine/core";
 import { ArrowRight, Trash2 } from "lucide-react";
 import { type Way, digitsOf, stepName, text, wayLabel } from "../../graph/definition";
-import { setWayData } from "../../graph/edit";
+import { reconnect, setWayData } from "../../graph/edit";
 import { besides, problemAt } from "../../graph/problems";
+import { canConnect } from "../../graph/specs";
 import { useEditorContext } from "./editor";
 import { words } from "./fields";
 import classes from "./form.module.css";
@@ -14,7 +15,7 @@ import { useCanvasActions } from "./use_canvas_actions";
 const FIELDS = ["label", "condition", "digits", "examples", "transition_speech", "transition_speech_recording_id"];
 
 export function WayForm({ way }: { way: Way }) {
-  const { document, canEdit, findings, change, reveal } = useEditorContext();
+  const { document, specs, canEdit, findings, change, reveal } = useEditorContext();
   const actions = useCanvasActions();
   const found = findings.byWay.get(way.id) ?? [];
   const set = (name: string, value: unknown) =>
@@ -26,7 +27,7 @@ export function WayForm({ way }: { way: Way }) {
         {ends.map((step, index) => (
           <Group key={index} gap={6} wrap="nowrap" miw={0}>
             {index === 1 && <ArrowRight size={15} aria-label="leads to" />}
-            <UnstyledButton className={classes.end} onClick={() => step && reveal({ stepIds: [step.id], wayIds: [] })}>
+            <UnstyledButton className={classes.end} onClick={() => step && reveal({ stepIds: [step.id], wayIds: [] }, "form")}>
               {step === undefined ? "nowhere" : stepName(step)}
             </UnstyledButton>
           </Group>
@@ -79,6 +80,18 @@ export function WayForm({ way }: { way: Way }) {
         onChange={(next) => set("examples", next.length === 0 ? undefined : next)}
       />
       <Transition way={way} set={set} />
+      {canEdit && (
+        <Select
+          label="Leads to"
+          searchable
+          allowDeselect={false}
+          data={document.definition.nodes
+            .filter((node) => node.id === way.target || canConnect(specs, document.definition, way.source, node.id))
+            .map((node) => ({ value: node.id, label: stepName(node) }))}
+          value={way.target}
+          onChange={(id) => id !== null && change((doc) => ({ ...doc, definition: reconnect(doc.definition, way.id, way.source, id) }))}
+        />
+      )}
       {canEdit && (
         <Button size="xs" variant="light" color="red" leftSection={<Trash2 size={14} />} w="max-content" onClick={() => actions.remove([], [way.id])}>
           Remove

@@ -1,9 +1,11 @@
 /** A way from one step to another: a line with its label and the keys that take it. */
 
-import { BaseEdge, type Edge, EdgeLabelRenderer, type EdgeProps, getBezierPath, useStore } from "@xyflow/react";
+import { BaseEdge, type Edge, type EdgeProps, getBezierPath } from "@xyflow/react";
 import { memo } from "react";
+import { createPortal } from "react-dom";
 import { type Way, digitsOf, wayLabel } from "../../graph/definition";
 import { aroundPath } from "../../graph/way_path";
+import { useLabelLayer } from "./label_layer";
 import { useMarks } from "./marks";
 import classes from "./canvas.module.css";
 
@@ -11,13 +13,10 @@ export type WayEdge = Edge<{ way: Way; row: number }, "way">;
 
 /** Ways between the same two steps share a line; their labels stand below each other. */
 const ROW = 22;
-/** Below this zoom labels cannot be read and are not drawn. */
-const READABLE = 0.45;
-
 export const WayLine = memo(function WayLine(props: EdgeProps<WayEdge>) {
   const { id, data, selected, markerEnd, interactionWidth } = props;
   const marks = useMarks();
-  const isReadable = useStore((state) => state.transform[2] >= READABLE);
+  const layer = useLabelLayer();
   const around = aroundPath(props.sourceX, props.sourceY, props.targetX, props.targetY);
   const [path, x, y] = around === null ? getBezierPath(props) : [around.path, around.x, around.y];
   const way = data?.way;
@@ -36,8 +35,9 @@ export const WayLine = memo(function WayLine(props: EdgeProps<WayEdge>) {
         {...(markerEnd === undefined ? {} : { markerEnd })}
         {...(interactionWidth === undefined ? {} : { interactionWidth })}
       />
-      {isReadable && (label !== "" || digits !== "" || problem !== undefined) && (
-        <EdgeLabelRenderer>
+      {layer !== null &&
+        (label !== "" || digits !== "" || problem !== undefined) &&
+        createPortal(
           <div
             className={classes.label}
             data-selected={selected || undefined}
@@ -47,9 +47,9 @@ export const WayLine = memo(function WayLine(props: EdgeProps<WayEdge>) {
           >
             {digits !== "" && <kbd>{digits}</kbd>}
             {label || (digits === "" ? "no label" : "")}
-          </div>
-        </EdgeLabelRenderer>
-      )}
+          </div>,
+          layer,
+        )}
     </>
   );
 });

@@ -9,7 +9,7 @@ import classes from "./form.module.css";
 import { useCanvasActions } from "./use_canvas_actions";
 
 export function WaysOut({ step }: { step: Step }) {
-  const { document, specs, canEdit, findings, reveal } = useEditorContext();
+  const { document, specs, canEdit, findings, reveal, openForm } = useEditorContext();
   const actions = useCanvasActions();
   const { definition } = document;
   if (!mayLeave(specs.get(step.type)) || specs.get(step.type)?.category !== "call_node") return null;
@@ -26,7 +26,7 @@ export function WaysOut({ step }: { step: Step }) {
       </Text>
       <Stack gap={4}>
         {ways.map((way) => (
-          <UnstyledButton key={way.id} className={classes.wayOut} onClick={() => reveal({ stepIds: [], wayIds: [way.id] })}>
+          <UnstyledButton key={way.id} className={classes.wayOut} onClick={() => reveal({ stepIds: [], wayIds: [way.id] }, "form")}>
             <ArrowRight size={14} />
             <span>
               {digitsOf(way) !== "" && <kbd>{digitsOf(way)}</kbd>}
@@ -41,7 +41,7 @@ export function WaysOut({ step }: { step: Step }) {
           </Text>
         )}
         {canEdit && (
-          <Select size="xs" aria-label="Lead to another step" placeholder="Lead to another step …" data={goals} value={null} searchable onChange={(id) => id !== null && actions.connect(step.id, id)} />
+          <Select size="xs" aria-label="Lead to another step" placeholder="Lead to another step …" data={goals} value={null} searchable onChange={(id) => id !== null && (actions.connect(step.id, id), openForm(true))} />
         )}
       </Stack>
     </div>

@@ -3,6 +3,7 @@
 import { Button, Text } from "@mantine/core";
 import { type ReactNode } from "react";
 import { Problem } from "../../components/problem";
+import { ToolCalls } from "../../components/tool_calls";
 import { ChatLog } from "./chat_log";
 import classes from "./chat_panel.module.css";
 import { canHear, canSpeak } from "./speech_ports";
@@ -49,6 +50,7 @@ export function SpokenPanel({ chat, agentName, choice }: { chat: Chat; agentName
           <Problem error={chat.error} />
         </div>
       )}
+      <ToolCalls calls={chat.tools} />
       <div className={classes.foot}>
         <Text fz="sm" c="dimmed" role="status" flex={1} lineClamp={2}>
           {stateWords(spoken.state, agentName)}
