@@ -17,6 +17,7 @@ from offhook.runs import (
     RunFinished,
     RunStarted,
     RunStreams,
+    carrier_calls,
     event_store,
     repository,
     service,
@@ -137,6 +138,25 @@ async def test_ends(root: Root, live: LiveRuns, run: Run, end: Callable[[Any], N
     stored = await reload(root, run)
     assert (stored.status, stored.end_reason) == (status, reason)
     assert stored.outcome == ("voicemail" if reason == "voicemail" else "answered")
+
+
+@pytest.mark.parametrize("is_late", [False, True], ids=["while it lives", "after it"])
+async def test_a_verdict_that_nobody_told_the_session(root: Root, live: LiveRuns, run: Run, is_late: bool) -> None:
+    async def verdict() -> None:
+        async with root.db.transaction() as session:
+            await carrier_calls.machine_answered(session, run.organization_id, run.id)
+
+    call, _ = await connect(live, run)
+    talking = asyncio.create_task(call.run())
+    if not is_late:
+        await verdict()
+    call.session.leg_ended()
+    await talking
+    assert (await reload(root, run)).outcome == ("answered" if is_late else "voicemail")
+    if is_late:
+        await verdict()
+    stored = await reload(root, run)
+    assert (stored.status, stored.outcome, stored.end_reason) == ("completed", "voicemail", "caller_hung_up")
 
 
 async def test_only_one_socket_carries_a_run(live: LiveRuns, run: Run) -> None:

@@ -126,6 +126,11 @@ async def test_a_machine_that_answered(account: Account) -> None:
     assert (await account.says(path, {"machine": True, "call_id": "FC1"})).json() == {"status": "ok"}
     await account.says(path, {"status": "completed", "call_id": "FC1"})
     assert (await account.run(run_id)).outcome == "voicemail"
+    late = await account.dial()
+    await account.says(f"/fakecom/events/{late}", {"status": "completed", "call_id": "FC2"})
+    assert (await account.run(late)).outcome == "answered"
+    await account.says(f"/fakecom/events/{late}", {"machine": True, "call_id": "FC2"})
+    assert (await account.run(late)).outcome == "voicemail"
 
 
 async def test_the_answer_document(account: Account, root: Root, client: AsyncClient) -> None:

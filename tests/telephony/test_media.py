@@ -8,6 +8,7 @@ from offhook.errors import Conflict
 from offhook.kit.sockets import GOING_AWAY
 from offhook.telephony.media import MediaLeg, carry
 from offhook.telephony.pipe import PipeEnd, pipe
+from offhook.telephony.ports import MachineAnswered
 from offhook.telephony.providers.sandbox.wire import SandboxWire
 from offhook.voice.leg import BAD_MESSAGE, NOT_CONNECTABLE
 from offhook.voice.ports import CallResult
@@ -95,6 +96,16 @@ def call(
         return result, peer, session
 
     return run_virtual(main(), limit_s=60)
+
+
+def test_a_machine_that_is_heard_before_the_session_is_made() -> None:
+    async def main() -> list[Any]:
+        session, leg = NotedSession(), MediaLeg(SandboxWire())
+        leg.react(MachineAnswered())
+        leg.attach_session(session)
+        return session.fed
+
+    assert run_virtual(main()) == [("voicemail", "carrier")]
 
 
 async def settle() -> None:

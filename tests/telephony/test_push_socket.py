@@ -55,6 +55,8 @@ class Server:
         self.app.websocket("/echo")(self._echo)
         self.app.websocket("/refused")(self._refused)
         self.app.websocket("/denied")(self._denied)
+        self.app.websocket("/slow")(self._slow)
+        self.asked, self.goes_on, self.done = asyncio.Event(), asyncio.Event(), asyncio.Event()
         self.url = ""
         self.uvicorn: uvicorn.Server | None = None
 
@@ -69,6 +71,12 @@ class Server:
 
     async def _denied(self, websocket: WebSocket) -> None:
         await websocket.send_denial_response(JSONResponse({"code": "no"}, 401))
+
+    async def _slow(self, websocket: WebSocket) -> None:
+        self.asked.set()
+        await self.goes_on.wait()
+        await self._echo(websocket)
+        self.done.set()
 
     async def ended(self) -> tuple[int, str]:
         return await asyncio.wait_for(asyncio.shield(self.echoes[-1].ended), 5)
@@ -188,6 +196,23 @@ class TestTheEnd:
             fast_server.uvicorn.should_exit = True
             assert await closed_with(peer) == (1001, "the server stops")
         assert await fast_server.ended() == (1001, "the server stops")
+
+
+class TestAPeerThatDoesNotWait:
+    """It goes while we still look at its token, as carriers do whose call is over."""
+
+    async def test_is_a_line_that_was_cut(self, server: Server, caplog: pytest.LogCaptureFixture) -> None:
+        async with asyncio.timeout(60):
+            dialling = asyncio.create_task(connect(f"{server.url}/slow", proxy=None).__aenter__())
+            await server.asked.wait()
+            dialling.cancel()
+            await asyncio.gather(dialling, return_exceptions=True)
+            await asyncio.sleep(0.05)
+            server.goes_on.set()
+            assert (await server.ended())[0] in {1005, 1006}
+            await server.done.wait()
+        await asyncio.sleep(0)
+        assert not [record.message for record in caplog.records if record.levelname == "ERROR"]
 
 
 class TestRefusal:

@@ -53,13 +53,36 @@ class PushSocket(Protocol):
 
 
 async def open_socket(websocket: WebSocket, receiver: Receiver, *, max_message_bytes: int) -> PushSocket:
-    """Accept the handshake and give its messages to the receiver. Larger messages close the socket with 1009."""
-    await websocket.accept()
+    """Accept the handshake and give its messages to the receiver. Larger messages close the socket with 1009.
+
+    A peer that went before it was answered is one whose line was cut: ``on_closed`` says so before this returns.
+    """
+    try:
+        await websocket.accept()
+    except WebSocketDisconnect:
+        receiver.on_closed(LOST, "")
+        return GoneSocket()
     offer: dict[str, Any] | None = websocket.scope.get("extensions", {}).get(EXTENSION)
     if offer is not None:
         socket: PushSocket = offer["socket"].take_over(receiver, max_message_bytes)
         return socket
     return AsgiSocket(websocket, receiver, max_message_bytes)
+
+
+class GoneSocket:
+    """Nobody is there any more."""
+
+    def send_text(self, utf8: bytes) -> None:
+        return None
+
+    def send_binary(self, payload: bytes) -> None:
+        return None
+
+    def close(self, code: int = NORMAL, reason: str = "") -> None:
+        return None
+
+    async def wait_closed(self) -> None:
+        return None
 
 
 class AsgiSocket:

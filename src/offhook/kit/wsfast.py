@@ -198,6 +198,8 @@ class MediaSocketProtocol(WebSocketsSansIOProtocol):
         self._reader = FrameReader(max_message_bytes)
         self.stop_keepalive()
         if self.disconnected or self.transport.is_closing():
+            # the peer went while it was answered, which is no error of the application's
+            self.handshake_complete = True
             self._over.set()
             self._finish(LOST, "")
             return self

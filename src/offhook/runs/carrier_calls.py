@@ -2,17 +2,15 @@
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any
 
 from sqlalchemy import func, or_, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.runs import event_store
+from offhook.runs.answered_by import ANSWERED, ANSWERED_BY, MACHINE, VOICEMAIL
 from offhook.runs.states import FINAL, IN_PROGRESS, LIVE
 from offhook.runs.tables import Run
-
-ANSWERED_BY: Final = "answered_by"  # in ``gathered_context``: human or machine, as the carrier heard it
-MACHINE: Final = "machine"
 
 
 async def of_callback(session: AsyncSession, run_id: int, mode: str) -> Run | None:
@@ -39,6 +37,11 @@ async def lock_call(session: AsyncSession, mode: str, call_id: str) -> None:
     await session.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))"), {"key": key})
 
 
+async def human_answered(session: AsyncSession, organization_id: int, run_id: int) -> None:
+    """The carrier heard a person."""
+    await gather(session, organization_id, run_id, {ANSWERED_BY: "human"})
+
+
 async def gather(session: AsyncSession, organization_id: int, run_id: int, values: Mapping[str, Any]) -> None:
     """Add to what is known of the conversation."""
     await session.execute(
@@ -50,18 +53,17 @@ async def gather(session: AsyncSession, organization_id: int, run_id: int, value
 
 
 async def machine_answered(session: AsyncSession, organization_id: int, run_id: int) -> None:
-    """The carrier heard an answering machine; a call that nobody carried is a voicemail then, also afterwards."""
+    """The carrier heard an answering machine: the call is a voicemail, also when the verdict comes after its end."""
     await gather(session, organization_id, run_id, {ANSWERED_BY: MACHINE})
     await session.execute(
         update(Run)
         .where(
             Run.id == run_id,
             Run.organization_id == organization_id,
-            Run.worker_id.is_(None),
             Run.status.in_(sorted(FINAL)),
-            Run.outcome == "answered",
+            Run.outcome == ANSWERED,
         )
-        .values(outcome="voicemail")
+        .values(outcome=VOICEMAIL)
         .execution_options(synchronize_session=False)
     )
 

@@ -5,10 +5,10 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
 
-from sqlalchemy import case, func, update
+from sqlalchemy import case, func, literal, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.runs import after_call, event_store, service
+from offhook.runs import after_call, answered_by, event_store, service
 from offhook.runs.states import COMPLETED, FAILED, LIVE
 from offhook.runs.tables import Run
 from offhook.voice.ports import CallResult
@@ -46,7 +46,7 @@ async def store(session: AsyncSession, organization_id: int, run_id: int, ending
         .where(Run.id == run_id, Run.organization_id == organization_id)
         .values(
             status=case((is_live, final_status(result)), else_=Run.status),
-            outcome=func.coalesce(Run.outcome, result.outcome),
+            outcome=func.coalesce(Run.outcome, answered_by.outcome(literal(result.outcome))),
             end_reason=case((is_live, result.end_reason), else_=func.coalesce(Run.end_reason, result.end_reason)),
             ended_at=func.coalesce(Run.ended_at, ending.ended_at),
             duration=Decimal(f"{max(0.0, result.duration_s):.3f}"),

@@ -22,6 +22,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.runs import answered_by
 from offhook.runs.states import IN_PROGRESS, INITIATED, OUTCOME_OF, RINGING
 from offhook.runs.tables import Run
 
@@ -90,7 +91,7 @@ _MOVE: Final = (
         started_at=func.coalesce(Run.started_at, _news.c.at),
         outcome=case(
             (_news.c.outcome.is_not(None), _news.c.outcome),
-            (_is_final & _is_nobodys, func.coalesce(Run.outcome, _news.c.fallback)),
+            (_is_final & _is_nobodys, func.coalesce(Run.outcome, answered_by.outcome(_news.c.fallback))),
             else_=Run.outcome,
         ),
         answered_at=case(

@@ -11,7 +11,7 @@ from offhook.kit.events import EventBus
 from offhook.runs import Run, carrier_bills, carrier_calls
 from offhook.runs import service as runs
 from offhook.runs.errors import RunNotFound
-from offhook.runs.states import COMPLETED, FINAL
+from offhook.runs.states import FINAL
 from offhook.telephony import account_repository, signals
 from offhook.telephony.accounts import Accounts
 from offhook.telephony.address import PublicAddress
@@ -205,16 +205,12 @@ class Callbacks:
         return answer
 
     async def _move(self, session: AsyncSession, run: Run, update: StatusUpdate) -> Answer:
-        outcome = update.outcome
-        is_machine = run.gathered_context.get(carrier_calls.ANSWERED_BY) == carrier_calls.MACHINE
-        if outcome is None and update.status == COMPLETED and is_machine:
-            outcome = "voicemail"
         has_moved = await runs.apply_status(
             session,
             run.organization_id,
             run.id,
             update.status,
-            outcome=outcome,
+            outcome=update.outcome,
             end_reason=update.end_reason or not_connected_reason(update.status),
             call_id=update.call_id,
         )
@@ -229,7 +225,7 @@ class Callbacks:
 async def tell_machine(session: AsyncSession, run: Run, verdict: MachineVerdict) -> None:
     """Let the run, and the process that carries it, know who answered."""
     if not verdict.is_machine:
-        await carrier_calls.gather(session, run.organization_id, run.id, {carrier_calls.ANSWERED_BY: "human"})
+        await carrier_calls.human_answered(session, run.organization_id, run.id)
         return
     await carrier_calls.machine_answered(session, run.organization_id, run.id)
     await signals.tell(session, signals.MACHINE, run.id, "speak" if verdict.may_speak else "wait")

@@ -1,7 +1,7 @@
 """The carrier's side of a live call beside its media: what it reports while we talk, and hanging up when we are done."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
@@ -10,7 +10,10 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from offhook.errors import DomainError
 from offhook.kit.db import Database
+from offhook.kit.tasks import Tasks
+from offhook.runs import answered_by
 from offhook.runs import service as runs
+from offhook.runs.states import FINAL
 from offhook.telephony import signals
 from offhook.telephony.accounts import SANDBOX, Accounts
 from offhook.telephony.media import MediaLeg
@@ -37,18 +40,25 @@ class CarrierLine:
         self._signals = heard
 
     @contextmanager
-    def listen(self, spec: CarrierSpec, run_id: int, leg: MediaLeg) -> Iterator[None]:
-        """Callbacks that land anywhere reach this call: a machine that answered, a call that is over."""
+    def listen(self, spec: CarrierSpec, organization_id: int, run_id: int, leg: MediaLeg) -> Iterator[None]:
+        """Callbacks that land anywhere reach this call: a machine that answered, a call that is over; also those that
+        came before anybody listened."""
         if spec.statuses is None:
             yield
             return
         loop = asyncio.get_running_loop()
         later: list[asyncio.TimerHandle] = []
+        looking = Tasks()
+
+        def missed() -> None:
+            looking.start(self._look(organization_id, run_id, leg, over), name="call-news")
 
         def machine(news: str) -> None:
-            if news == "wait":
+            if not news:
+                missed()
+            elif news == "wait":
                 later.append(loop.call_later(BEEP_WITHIN_S, leg.react, MachineAnswered()))
-            elif news:
+            else:
                 leg.react(MachineAnswered())
 
         def over(news: str) -> None:
@@ -56,11 +66,27 @@ class CarrierLine:
                 later.append(loop.call_later(_LINGER_S, leg.react, Stopped()))
 
         with self._signals.on(signals.MACHINE, run_id, machine), self._signals.on(signals.CALL_OVER, run_id, over):
+            missed()
             try:
                 yield
             finally:
+                looking.cancel()
                 for timer in later:
                     timer.cancel()
+
+    async def _look(self, organization_id: int, run_id: int, leg: MediaLeg, over: Callable[[str], None]) -> None:
+        """What the database has of a call whose news nobody heard."""
+        await self._signals.ready()
+        try:
+            async with self._db.transaction() as session:
+                run = await runs.get(session, organization_id, run_id)
+        except (DomainError, SQLAlchemyError, OSError) as error:
+            log.warning("call_news_not_read", run_id=run_id, error=type(error).__name__)
+            return
+        if answered_by.is_machine(run):
+            leg.react(MachineAnswered())
+        if run.status in FINAL:
+            over(run.status)
 
     async def end(self, spec: CarrierSpec, organization_id: int, run_id: int, result: CallResult | None) -> None:
         """Our side is done: closing the socket ends the call at some carriers only, so each is asked."""

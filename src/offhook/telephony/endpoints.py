@@ -1,9 +1,10 @@
 """Placing calls over HTTP, and the media socket of every carrier."""
 
+from contextlib import suppress
 from functools import partial
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, WebSocket
+from fastapi import APIRouter, Depends, WebSocket, WebSocketDisconnect
 from fastapi.responses import JSONResponse
 
 from offhook.errors import DomainError
@@ -155,8 +156,9 @@ def _run_id(text: str) -> int:
 
 
 async def _refuse(websocket: WebSocket, error: DomainError) -> None:
-    if "websocket.http.response" in websocket.scope.get("extensions", {}):
-        answer = JSONResponse({"detail": error.message, "code": error.code}, error.status)
-        await websocket.send_denial_response(answer)
-    else:
-        await websocket.close(REFUSED, error.code)
+    with suppress(WebSocketDisconnect):  # who has gone needs no answer
+        if "websocket.http.response" in websocket.scope.get("extensions", {}):
+            answer = JSONResponse({"detail": error.message, "code": error.code}, error.status)
+            await websocket.send_denial_response(answer)
+        else:
+            await websocket.close(REFUSED, error.code)

@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.batching import Batcher
 from offhook.kit.db import Database
-from offhook.runs import carrier_calls, media_tokens
+from offhook.runs import media_tokens
 from offhook.runs import service as runs
 from offhook.runs.errors import RunNotConnectable
 from offhook.runs.live import LiveCall, LiveRuns
@@ -19,7 +19,7 @@ from offhook.telephony.accounts import SANDBOX
 from offhook.telephony.carrier_line import CarrierLine
 from offhook.telephony.errors import CarrierUnknown
 from offhook.telephony.media import START_WITHIN_S, Listener, MediaLeg, Open, carry
-from offhook.telephony.ports import Carriers, CarrierSpec, DialRequest, MachineAnswered, StatusUpdate
+from offhook.telephony.ports import Carriers, CarrierSpec, DialRequest, StatusUpdate
 from offhook.telephony.providers.sandbox import trunk
 from offhook.telephony.providers.sandbox.brief import Brief, brief_of
 from offhook.telephony.providers.sandbox.network import CallRecord
@@ -38,7 +38,6 @@ class Admission:
     organization_id: int
     run_id: int
     spec: CarrierSpec
-    is_machine: bool = False
 
 
 class MediaGate:
@@ -60,8 +59,7 @@ class MediaGate:
             raise CarrierUnknown
         async with self._db.transaction() as session:
             run = await media_tokens.claim(session, token, run_id=run_id, mode=provider)
-        is_machine = run.gathered_context.get(carrier_calls.ANSWERED_BY) == carrier_calls.MACHINE
-        return Admission(run.organization_id, run.id, spec, is_machine)
+        return Admission(run.organization_id, run.id, spec)
 
     async def carry(
         self, admission: Admission, open_media: Open, listener: Listener | None = None
@@ -84,9 +82,7 @@ class MediaGate:
                 is_told_otherwise = True
                 raise
             is_told_otherwise = False
-            heard.enter_context(self._line.listen(spec, admission.run_id, leg))
-            if admission.is_machine:
-                leg.react(MachineAnswered())
+            heard.enter_context(self._line.listen(spec, admission.organization_id, admission.run_id, leg))
             return call
 
         result = None

@@ -56,7 +56,12 @@ class MediaLeg(SocketLeg):
         self._listener = listener
         self._captions = wire if isinstance(wire, Captions) else None
         self._send_audio: Callable[[bytes], None] | None = None
+        self._has_machine = False
         self.started: asyncio.Future[Started | None] = asyncio.get_running_loop().create_future()
+
+    def attach_session(self, ears: Ears) -> None:
+        super().attach_session(ears)
+        self._tell_machine()
 
     def attach_socket(self, socket: PushSocket) -> None:
         super().attach_socket(socket)
@@ -115,13 +120,18 @@ class MediaLeg(SocketLeg):
                 self.started.set_result(event)
         elif isinstance(event, Stopped):
             self._end("caller_hung_up")
+        elif isinstance(event, MachineAnswered):
+            self._has_machine = True
+            self._tell_machine()
         elif self._ears is None:
             return
         elif isinstance(event, Digit):
             self._ears.feed_digit(event.digit)
         elif isinstance(event, MarkReached):
             self._ears.feed_mark(event.name)
-        elif isinstance(event, MachineAnswered):
+
+    def _tell_machine(self) -> None:
+        if self._has_machine and self._ears is not None:
             self._ears.voicemail_detected("carrier")
 
     def _end(self, reason: str) -> None:

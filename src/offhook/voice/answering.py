@@ -53,10 +53,11 @@ class MachineAnswer:
 
     def found(self, by: str) -> None:
         """A machine took the call; ``by`` says who noticed (carrier, or as in :class:`VoicemailWatch`). Idempotent."""
-        if self.is_found or self._floor.is_closing:
+        if self.is_found:
             return
         self._watch.is_found = True
-        action = self._config.action
+        # One that is already saying goodbye says it to the machine.
+        action = "continue" if self._floor.is_closing else self._config.action
         self._line.emit(events.VOICEMAIL_DETECTED, {"by": by, "action": action})
         if action == "message":
             self._floor.mute()

@@ -111,6 +111,8 @@ class PostOffice:
         self.lost: list[Callback] = []
         self.held: list[Callback] = []
         self.tunnels: list[Tunnel] = []
+        # how we are reached (None: by the network); set it before the emulator runs
+        self.transport: httpx.AsyncBaseTransport | None = None
         self.user_agent = "lab"
         # how often in all, how long between, and which answers are fine
         self.attempts = 1
@@ -118,7 +120,7 @@ class PostOffice:
         self.is_fine: Callable[[int], bool] = lambda status: status < 500
 
     def open(self) -> None:
-        self._client = httpx.AsyncClient(trust_env=False, timeout=ANSWER_WITHIN_S)
+        self._client = httpx.AsyncClient(transport=self.transport, trust_env=False, timeout=ANSWER_WITHIN_S)
 
     async def close(self) -> None:
         await self._tasks.close()

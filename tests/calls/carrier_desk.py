@@ -1,0 +1,54 @@
+"""An organisation's account at an emulated carrier: its configuration, its number, and where the carrier finds us."""
+
+from offhook.kit.crypto import Keyring
+from offhook.lab.carriers import Emulator, Tunnel
+from offhook.root import Root
+from offhook.telephony.accounts import Accounts
+from offhook.telephony.ports import Carriers
+from offhook.telephony.tables import PhoneNumber, TelephonyConfiguration
+
+PUBLIC = "https://voice.example.org"
+OURS, THEIRS, AGENT = "+14155550100", "+12125550199", "+12125550177"
+
+
+def prepare(carrier: Emulator) -> None:
+    """A number that leads to us, and as many calls as are wanted."""
+    carrier.limits.calls_per_second = None
+    carrier.limits.concurrent_calls = None
+    carrier.own(OURS)
+    carrier.point_at(f"{PUBLIC}/api/v1/telephony/inbound/run")
+
+
+async def open_account(root: Root, organization_id: int, carrier: Emulator, workflow_id: int, server_url: str) -> int:
+    """The configuration's id; the carrier's number is answered by the agent. ``server_url``: where we really are."""
+    carrier.post.tunnels.append(Tunnel(PUBLIC, server_url))
+    spec = root.get(Carriers).find(carrier.name)
+    assert spec is not None
+    assert spec.config is not None
+    names = {field.name for field in spec.config.fields if "secret" in field.kind}
+    secrets = {name: value for name, value in carrier.credentials.items() if name in names}
+    plain = {name: value for name, value in carrier.credentials.items() if name not in names}
+    async with root.db.transaction() as session:
+        row = TelephonyConfiguration(
+            organization_id=organization_id,
+            name=carrier.name,
+            provider=carrier.name,
+            config={**plain, "max_concurrent_calls": 10, "amd_enabled": True},
+            account_reference=spec.config.canonical_account(str(carrier.credentials[spec.config.account_field])),
+            secrets=Accounts(root.get(Keyring), root.settings).seal(organization_id, secrets),
+        )
+        session.add(row)
+        await session.flush()
+        session.add(
+            PhoneNumber(
+                organization_id=organization_id,
+                telephony_configuration_id=row.id,
+                address=OURS,
+                address_normalized=OURS,
+                address_type="pstn",
+                country_code="US",
+                inbound_workflow_id=workflow_id,
+                is_default_caller_id=True,
+            )
+        )
+        return row.id
