@@ -4,7 +4,9 @@ from itertools import permutations
 from typing import Any
 
 import pytest
+from fastapi import FastAPI
 from httpx import AsyncClient
+from starlette.types import Message
 
 from offhook.root import Root
 from offhook.telephony.address import PublicAddress
@@ -176,3 +178,22 @@ async def test_a_lost_answer_neither_fails_nor_repeats_the_call(account: Account
     assert ringing.json() == {"status": "ok"}
     run = await account.run(run_id)
     assert (run.status, run.call_id) == ("ringing", "FC9")
+
+
+async def test_a_carrier_that_hangs_up_before_it_is_read(app: FastAPI, client: AsyncClient) -> None:
+    sent: list[Message] = []
+
+    async def gone() -> Message:
+        return {"type": "http.disconnect"}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    path = "/api/v1/telephony/twilio/status-callback/1"
+    scope = {
+        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "POST", "scheme": "http",
+        "path": path, "raw_path": path.encode(), "query_string": b"", "root_path": "", "server": ("testserver", 80),
+        "headers": [(b"host", b"testserver"), (b"content-length", b"5")], "client": ("127.0.0.1", 1),
+    }  # fmt: skip
+    await app(scope, gone, send)  # raises nothing
+    assert sent[0]["status"] == 400

@@ -59,7 +59,7 @@ async def open_socket(websocket: WebSocket, receiver: Receiver, *, max_message_b
     """
     try:
         await websocket.accept()
-    except WebSocketDisconnect:
+    except (WebSocketDisconnect, OSError):
         receiver.on_closed(LOST, "")
         return GoneSocket()
     offer: dict[str, Any] | None = websocket.scope.get("extensions", {}).get(EXTENSION)

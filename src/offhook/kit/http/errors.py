@@ -12,7 +12,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.requests import HTTPConnection, Request
+from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import JSONResponse, Response
 from starlette.websockets import WebSocket, WebSocketState
 
@@ -44,6 +44,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(DBAPIError, _database_error)
     app.add_exception_handler(PoolTimeout, _database_away)
     app.add_exception_handler(ConnectionError, _database_away)
+    app.add_exception_handler(ClientDisconnect, _client_gone)
     app.add_exception_handler(Exception, _unexpected)
 
 
@@ -75,6 +76,12 @@ async def _refuse_socket(socket: WebSocket, response: JSONResponse, code: str) -
         await socket.send_denial_response(response)
     else:
         await socket.close(1008, code)
+
+
+async def _client_gone(connection: HTTPConnection, error: Exception) -> Response:
+    """Who went before the request was read hears no answer, and it is no fault of ours."""
+    log.info("client_gone", path=connection.url.path)
+    return Response(status_code=400)
 
 
 async def _domain_error(connection: HTTPConnection, error: Exception) -> Response:
