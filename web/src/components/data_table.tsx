@@ -1,8 +1,9 @@
 /** A table that scrolls within its box where there is too little room, with pages below it. */
 
-import { Group, Pagination, Table, Text } from "@mantine/core";
+import { Button, Group, Pagination, Table, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import { count } from "../lib/format";
+import type { LongList } from "../lib/long_list";
 import classes from "./data_table.module.css";
 
 export interface Column {
@@ -65,6 +66,21 @@ function Head({ column, sorting }: { column: Column; sorting: Sorting | undefine
         </button>
       )}
     </Table.Th>
+  );
+}
+
+/** Below a table whose list goes on. */
+export function ShowMore({ list, what }: { list: LongList<unknown>; what: string }) {
+  if (list.more === null) return null;
+  return (
+    <Group className={classes.pager} justify="space-between">
+      <Text fz="sm" c="dimmed">
+        The first {count(list.data?.length ?? 0)} {what}
+      </Text>
+      <Button size="xs" variant="default" loading={list.isLoadingMore} onClick={list.more}>
+        Show more
+      </Button>
+    </Group>
   );
 }
 

@@ -64,9 +64,7 @@ interface StepProps {
 function Step({ number, isDone, title, words, children }: StepProps) {
   return (
     <li className={classes.step} data-done={isDone || undefined}>
-      <span className={classes.mark} aria-label={isDone ? "done" : undefined}>
-        {isDone ? <Check size={15} strokeWidth={2.6} /> : number}
-      </span>
+      <span className={classes.mark}>{isDone ? <Check size={15} strokeWidth={2.6} role="img" aria-label="Done" /> : number}</span>
       <div>
         <Text fw={650} fz="sm">
           {title}

@@ -5,6 +5,7 @@ import { useEffect, useState } from "react";
 import { api, unwrap } from "../../lib/client";
 import { ApiError } from "../../lib/errors";
 import { listen } from "../../lib/sse";
+import { useLongList } from "../../lib/long_list";
 import type { Schema } from "../../lib/types";
 import { send } from "../../lib/upload";
 
@@ -14,11 +15,11 @@ export type Progress = Schema<"ProgressRecord">;
 const at = (id: number) => ({ params: { path: { campaign_id: id } } });
 
 export function useCampaigns() {
-  return useQuery({
-    queryKey: ["campaigns"],
-    refetchInterval: (query) => (query.state.data?.some((campaign) => campaign.status === "running") ? 3_000 : 20_000),
-    queryFn: () => unwrap(api.GET("/api/v1/campaign/", { params: { query: { limit: 100 } } })),
-  });
+  return useLongList(
+    ["campaigns", "all"],
+    (part) => unwrap(api.GET("/api/v1/campaign/", { params: { query: part } })),
+    (campaigns) => (campaigns.some((campaign) => campaign.status === "running") ? 3_000 : 20_000),
+  );
 }
 
 export function useCampaign(id: number) {

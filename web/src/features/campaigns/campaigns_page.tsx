@@ -2,12 +2,12 @@
 
 import { Button, Progress, Table, Text } from "@mantine/core";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { DataTable } from "../../components/data_table";
+import { DataTable, ShowMore } from "../../components/data_table";
 import { LinkRow, nameClass } from "../../components/link_row";
 import { Empty, Loaded, Page } from "../../components/page";
 import { Panel } from "../../components/panel";
 import { useMay } from "../../lib/account";
-import { count, dateTime, when } from "../../lib/format";
+import { count, dateTime, many, when } from "../../lib/format";
 import { type Campaign, useCampaigns } from "./api";
 import { StatusBadge } from "./status_badge";
 
@@ -35,12 +35,13 @@ export function CampaignsPage() {
               can try it right away.
             </Empty>
           ) : (
-            <Panel title={`${data.length} ${data.length === 1 ? "campaign" : "campaigns"}`}>
+            <Panel title={campaigns.more === null ? many(data.length, "campaign") : "Campaigns"}>
               <DataTable label="Campaigns" columns={COLUMNS} minWidth={860}>
                 {data.map((campaign) => (
                   <CampaignRow key={campaign.id} campaign={campaign} />
                 ))}
               </DataTable>
+              <ShowMore list={campaigns} what="campaigns" />
             </Panel>
           )
         }

@@ -100,7 +100,7 @@ function Why({ campaignId, contact }: { campaignId: number; contact: Schema<"Con
   return (
     <Popover opened={isOpen} onChange={setIsOpen} width={320} position="left" withArrow trapFocus>
       <Popover.Target>
-        <Button size="compact-sm" variant="subtle" onClick={() => setIsOpen(!isOpen)} aria-label={`Why is ${contact.phone_number} not called now?`}>
+        <Button size="compact-sm" variant="subtle" onClick={() => setIsOpen(!isOpen)} aria-label={`Why not now? ${contact.phone_number}`}>
           Why not now?
         </Button>
       </Popover.Target>

@@ -101,7 +101,7 @@ function AccountMenu({ account, onEdit, onAdd }: { account: Account; onEdit: () 
   return (
     <>
       {!account.is_managed && (
-        <Button size="xs" variant="default" loading={check.isPending} onClick={ask} aria-label={`${account.inactive ? "Reactivate" : "Check"} ${account.name} now`}>
+        <Button size="xs" variant="default" loading={check.isPending} onClick={ask} aria-label={`${account.inactive ? "Reactivate" : "Check now"}: ${account.name}`}>
           {account.inactive ? "Reactivate" : "Check now"}
         </Button>
       )}

@@ -26,8 +26,14 @@ import { usePlayer } from "./use_player";
 
 export function RunPage({ agentId, runId }: { agentId: number; runId: number }) {
   const run = useRun(agentId, runId);
-  if (run.isPending) return <Skeleton h={420} radius={14} />;
-  if (run.isError) return <Problem title="This conversation could not be loaded" error={run.error} onRetry={() => void run.refetch()} />;
+  if (run.isPending) return <Skeleton h={420} radius={14} aria-busy="true" aria-label="Loading: the conversation" />;
+  if (run.isError && run.data === undefined) {
+    return (
+      <Page title="Conversation" back={<Trail agentId={agentId} agentName="Agent" />}>
+        <Problem title="This conversation could not be loaded" error={run.error} onRetry={() => void run.refetch()} />
+      </Page>
+    );
+  }
   return <Shown agentId={agentId} run={run.data} />;
 }
 

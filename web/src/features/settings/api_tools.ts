@@ -2,6 +2,7 @@
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api, unwrap } from "../../lib/client";
+import { useLongList } from "../../lib/long_list";
 import type { Schema } from "../../lib/types";
 
 export type Tool = Schema<"ToolResponse">;
@@ -10,10 +11,7 @@ export type Credential = Schema<"CredentialResponse">;
 const at = (uuid: string) => ({ params: { path: { tool_uuid: uuid } } });
 
 export function useTools() {
-  return useQuery({
-    queryKey: ["tools", "all"],
-    queryFn: () => unwrap(api.GET("/api/v1/tools/", { params: { query: { status: "active,draft,archived", limit: 100 } } })),
-  });
+  return useLongList(["tools", "all"], (part) => unwrap(api.GET("/api/v1/tools/", { params: { query: { status: "active,draft,archived", ...part } } })));
 }
 
 export function useSaveTool(uuid: string | null) {
@@ -58,7 +56,12 @@ export function useRefreshMcp() {
 }
 
 export function useCredentials() {
-  return useQuery({ queryKey: ["credentials"], queryFn: () => unwrap(api.GET("/api/v1/credentials/", { params: { query: { limit: 100 } } })) });
+  return useLongList(["credentials", "all"], (part) => unwrap(api.GET("/api/v1/credentials/", { params: { query: part } })));
+}
+
+/** Every one, to choose of. */
+export function useCredentialChoices() {
+  return useQuery({ queryKey: ["credentials"], queryFn: () => unwrap(api.GET("/api/v1/credentials/")) });
 }
 
 export function useSaveCredential(uuid: string | null) {

@@ -1,8 +1,8 @@
 /** Secrets with which tools sign in elsewhere; they are stored sealed and never shown again. */
 
-import { Button, Select, Table, TextInput } from "@mantine/core";
+import { Button, Select, Table, TagsInput, TextInput } from "@mantine/core";
 import { useState } from "react";
-import { DataTable } from "../../components/data_table";
+import { DataTable, ShowMore } from "../../components/data_table";
 import { Confirm, FormDialog } from "../../components/dialog";
 import { Empty, Loaded } from "../../components/page";
 import { Panel } from "../../components/panel";
@@ -39,6 +39,8 @@ const FIELDS: Record<Type, { name: string; label: string; isSecret: boolean }[]>
   ],
 };
 
+const COLUMNS = [{ title: "Name" }, { title: "Kind" }, { title: "Sent to" }, { title: "Changed" }, { title: "Actions", isQuiet: true }];
+
 export default function CredentialsSection() {
   const may = useMay();
   const credentials = useCredentials();
@@ -58,11 +60,14 @@ export default function CredentialsSection() {
                 Tools and webhook nodes use them to sign in to your servers, without the secret being written into an agent.
               </Empty>
             ) : (
-              <DataTable label="Credentials" columns={[{ title: "Name" }, { title: "Kind" }, { title: "Changed" }, { title: "Actions", isQuiet: true }]}>
-                {data.map((one) => (
-                  <CredentialRow key={one.uuid} credential={one} onEdit={() => setEdited(one)} />
-                ))}
-              </DataTable>
+              <>
+                <DataTable label="Credentials" columns={COLUMNS}>
+                  {data.map((one) => (
+                    <CredentialRow key={one.uuid} credential={one} onEdit={() => setEdited(one)} />
+                  ))}
+                </DataTable>
+                <ShowMore list={credentials} what="credentials" />
+              </>
             )
           }
         </Loaded>
@@ -80,6 +85,7 @@ function CredentialRow({ credential, onEdit }: { credential: Credential; onEdit:
     <Table.Tr>
       <Table.Td fw={600}>{credential.name}</Table.Td>
       <Table.Td>{TYPES.find((type) => type.value === credential.credential_type)?.label ?? "None"}</Table.Td>
+      <Table.Td style={{ whiteSpace: "normal" }}>{credential.allowed_hosts?.join(", ") || "The first server it is used for"}</Table.Td>
       <Table.Td c="dimmed">{when(credential.updated_at ?? credential.created_at)}</Table.Td>
       <Table.Td ta="right">
         {may.write && (
@@ -115,15 +121,19 @@ const PLACES = Object.fromEntries(SECRETS.map((name) => [name, `credential_data.
 
 function Edit({ credential, onClose }: { credential: Credential | null; onClose: () => void }) {
   const save = useSaveCredential(credential?.uuid ?? null);
-  const form = useForm({ name: credential?.name ?? "", credential_type: credential?.credential_type ?? ("bearer_token" as Type), ...NO_SECRETS }, save.error, PLACES);
-  const { name, credential_type: type } = form.values;
+  const may = useMay();
+  const before = credential?.allowed_hosts ?? [];
+  const first = { name: credential?.name ?? "", credential_type: credential?.credential_type ?? ("bearer_token" as Type), allowed_hosts: before, ...NO_SECRETS };
+  const form = useForm(first, save.error, PLACES);
+  const { name, credential_type: type, allowed_hosts: hosts } = form.values;
   const fields = FIELDS[type];
   const data = Object.fromEntries(fields.map((field) => [field.name, form.values[field.name as keyof Secrets]]));
   // The stored secret stays until somebody types another one.
   const isUntouched = credential !== null && type === credential.credential_type && Object.values(data).every((value) => value === "");
+  const hasOtherHosts = hosts.join() !== before.join();
   const submit = () =>
     save.mutate(
-      { name, credential_type: type, ...(isUntouched ? {} : { credential_data: data }) },
+      { name, credential_type: type, ...(isUntouched ? {} : { credential_data: data }), ...(hasOtherHosts ? { allowed_hosts: hosts.length === 0 ? null : hosts } : {}) },
       {
         onSuccess: () => {
           done(`“${name}” is saved.`);
@@ -139,6 +149,13 @@ function Edit({ credential, onClose }: { credential: Credential | null; onClose:
         const props = { label: field.label, autoComplete: "off", placeholder: credential === null ? "" : "Unchanged", ...form.text(field.name as keyof Secrets) };
         return field.isSecret ? <Password key={field.name} {...props} /> : <TextInput key={field.name} {...props} />;
       })}
+      <TagsInput
+        label="Sent to these servers only"
+        description={may.admin || !isUntouched ? "crm.example.com or *.example.com; empty: the first server that it is used for" : "To change them, enter the secret again, or ask an admin"}
+        placeholder={hosts.length === 0 ? "crm.example.com" : ""}
+        disabled={!may.admin && isUntouched}
+        {...form.field("allowed_hosts")}
+      />
     </FormDialog>
   );
 }

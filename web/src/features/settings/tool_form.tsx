@@ -5,7 +5,7 @@ import { Trash2 } from "lucide-react";
 import { FormDialog } from "../../components/dialog";
 import { useForm } from "../../lib/form";
 import { done } from "../../lib/notice";
-import { type Tool, useCredentials, useSaveTool } from "./api_tools";
+import { type Tool, useCredentialChoices, useSaveTool } from "./api_tools";
 import { CATEGORIES, definitionOf, draftOf, NEW_TOOL, type Parameter, type Place, type ToolDraft } from "./tool_draft";
 
 const PLACES = {
@@ -56,7 +56,7 @@ export function ToolForm({ tool, onClose }: { tool: Tool | null; onClose: () => 
 }
 
 function CredentialChoice({ form }: { form: Fields }) {
-  const credentials = useCredentials();
+  const credentials = useCredentialChoices();
   return (
     <Select
       label="Credential"

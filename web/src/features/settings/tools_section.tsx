@@ -3,7 +3,7 @@
 import { Alert, Badge, Button, Code, Group, Menu, Modal, Stack, Switch, Table, Text, TextInput } from "@mantine/core";
 import { Ellipsis } from "lucide-react";
 import { useState } from "react";
-import { DataTable } from "../../components/data_table";
+import { DataTable, ShowMore } from "../../components/data_table";
 import { Empty, Loaded } from "../../components/page";
 import { Panel } from "../../components/panel";
 import { Problem } from "../../components/problem";
@@ -46,11 +46,14 @@ export default function ToolsSection() {
                 Let agents look up an order, book a table, transfer the call or count. A tool belongs to the organisation; each step of an agent chooses which it may use.
               </Empty>
             ) : (
-              <DataTable label="Tools" columns={COLUMNS}>
-                {shown.map((tool) => (
-                  <ToolRow key={tool.tool_uuid} tool={tool} onEdit={() => setEdited(tool)} onTest={() => setTested(tool)} />
-                ))}
-              </DataTable>
+              <>
+                <DataTable label="Tools" columns={COLUMNS}>
+                  {shown.map((tool) => (
+                    <ToolRow key={tool.tool_uuid} tool={tool} onEdit={() => setEdited(tool)} onTest={() => setTested(tool)} />
+                  ))}
+                </DataTable>
+                <ShowMore list={tools} what="tools" />
+              </>
             );
           }}
         </Loaded>

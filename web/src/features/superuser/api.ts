@@ -2,30 +2,20 @@
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api, unwrap } from "../../lib/client";
+import { useLongList } from "../../lib/long_list";
 import { borrow } from "../../lib/session";
 import type { Schema } from "../../lib/types";
 
-const LIMIT = 100;
-
 export function useOrganizations() {
-  return useQuery({
-    queryKey: ["superuser", "organizations"],
-    queryFn: () => unwrap(api.GET("/api/v1/superuser/organizations", { params: { query: { limit: LIMIT } } })),
-  });
+  return useLongList(["superuser", "organizations"], (part) => unwrap(api.GET("/api/v1/superuser/organizations", { params: { query: part } })));
 }
 
 export function useWorkflows(organizationId: number | null) {
-  return useQuery({
-    queryKey: ["superuser", "workflows", organizationId],
-    queryFn: () => unwrap(api.GET("/api/v1/superuser/workflows", { params: { query: { limit: LIMIT, ...of(organizationId) } } })),
-  });
+  return useLongList(["superuser", "workflows", organizationId], (part) => unwrap(api.GET("/api/v1/superuser/workflows", { params: { query: { ...part, ...of(organizationId) } } })));
 }
 
 export function useCampaigns(organizationId: number | null) {
-  return useQuery({
-    queryKey: ["superuser", "campaigns", organizationId],
-    queryFn: () => unwrap(api.GET("/api/v1/superuser/campaigns", { params: { query: { limit: LIMIT, ...of(organizationId) } } })),
-  });
+  return useLongList(["superuser", "campaigns", organizationId], (part) => unwrap(api.GET("/api/v1/superuser/campaigns", { params: { query: { ...part, ...of(organizationId) } } })));
 }
 
 export function useRuns(organizationId: number | null, page: number) {

@@ -2,7 +2,7 @@
 
 import { Button, NumberInput, Select, Table, Tabs, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
-import { DataTable } from "../../components/data_table";
+import { DataTable, ShowMore } from "../../components/data_table";
 import { FormDialog } from "../../components/dialog";
 import { Empty, Loaded, Page } from "../../components/page";
 import { Panel } from "../../components/panel";
@@ -94,32 +94,35 @@ function Organizations({ only }: { only: number | null }) {
     <Panel title="Organisations">
       <Loaded query={organizations} what="The organisations">
         {(data) => (
-          <DataTable label="Organisations" columns={COLUMNS} minWidth={760}>
-            {data
-              .filter((one) => only === null || one.id === only)
-              .map((one) => (
-                <Table.Tr key={one.id}>
-                  <Table.Td>
-                    <Text span fz="sm" fw={600}>
-                      {one.name}
-                    </Text>{" "}
-                    <Text span fz="xs" c="dimmed">
-                      {one.id}
-                    </Text>
-                  </Table.Td>
-                  <Table.Td ta="right">{count(one.member_count)}</Table.Td>
-                  <Table.Td ta="right">{count(one.workflow_count)}</Table.Td>
-                  <Table.Td ta="right">{count(one.run_count)}</Table.Td>
-                  <Table.Td ta="right">{money(one.balance_cents)}</Table.Td>
-                  <Table.Td c="dimmed">{dateTime(one.created_at)}</Table.Td>
-                  <Table.Td ta="right">
-                    <Button size="compact-sm" variant="subtle" onClick={() => setCredited(one)} aria-label={`Add credit to ${one.name}`}>
-                      Add credit
-                    </Button>
-                  </Table.Td>
-                </Table.Tr>
-              ))}
-          </DataTable>
+          <>
+            <DataTable label="Organisations" columns={COLUMNS} minWidth={760}>
+              {data
+                .filter((one) => only === null || one.id === only)
+                .map((one) => (
+                  <Table.Tr key={one.id}>
+                    <Table.Td>
+                      <Text span fz="sm" fw={600}>
+                        {one.name}
+                      </Text>{" "}
+                      <Text span fz="xs" c="dimmed">
+                        {one.id}
+                      </Text>
+                    </Table.Td>
+                    <Table.Td ta="right">{count(one.member_count)}</Table.Td>
+                    <Table.Td ta="right">{count(one.workflow_count)}</Table.Td>
+                    <Table.Td ta="right">{count(one.run_count)}</Table.Td>
+                    <Table.Td ta="right">{money(one.balance_cents)}</Table.Td>
+                    <Table.Td c="dimmed">{dateTime(one.created_at)}</Table.Td>
+                    <Table.Td ta="right">
+                      <Button size="compact-sm" variant="subtle" onClick={() => setCredited(one)} aria-label={`Add credit to ${one.name}`}>
+                        Add credit
+                      </Button>
+                    </Table.Td>
+                  </Table.Tr>
+                ))}
+            </DataTable>
+            <ShowMore list={organizations} what="organisations" />
+          </>
         )}
       </Loaded>
       {credited && <AddCredit organization={credited} onClose={() => setCredited(null)} />}

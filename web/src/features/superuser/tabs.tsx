@@ -2,7 +2,7 @@
 
 import { Badge, Table } from "@mantine/core";
 import { useState } from "react";
-import { DataTable, Pager } from "../../components/data_table";
+import { DataTable, Pager, ShowMore } from "../../components/data_table";
 import { Empty, Loaded } from "../../components/page";
 import { Panel } from "../../components/panel";
 import { RunBadge } from "../../components/run_badge";
@@ -24,22 +24,25 @@ export function WorkflowsTab({ organizationId }: { organizationId: number | null
           data.length === 0 ? (
             NOTHING
           ) : (
-            <DataTable
-              label="Agents of all organisations"
-              columns={[{ title: "Agent" }, { title: "Organisation" }, { title: "State" }, { title: "Runs", isRight: true }, { title: "Changed" }]}
-            >
-              {data.map((workflow) => (
-                <Table.Tr key={workflow.id}>
-                  <Table.Td fw={600}>{workflow.name}</Table.Td>
-                  <Table.Td>{workflow.organization_name}</Table.Td>
-                  <Table.Td>
-                    <Badge color={workflow.status === "active" ? "brand" : "gray"}>{words(workflow.status)}</Badge>
-                  </Table.Td>
-                  <Table.Td ta="right">{count(workflow.total_runs)}</Table.Td>
-                  <Table.Td c="dimmed">{dateTime(workflow.updated_at)}</Table.Td>
-                </Table.Tr>
-              ))}
-            </DataTable>
+            <>
+              <DataTable
+                label="Agents of all organisations"
+                columns={[{ title: "Agent" }, { title: "Organisation" }, { title: "State" }, { title: "Runs", isRight: true }, { title: "Changed" }]}
+              >
+                {data.map((workflow) => (
+                  <Table.Tr key={workflow.id}>
+                    <Table.Td fw={600}>{workflow.name}</Table.Td>
+                    <Table.Td>{workflow.organization_name}</Table.Td>
+                    <Table.Td>
+                      <Badge color={workflow.status === "active" ? "brand" : "gray"}>{words(workflow.status)}</Badge>
+                    </Table.Td>
+                    <Table.Td ta="right">{count(workflow.total_runs)}</Table.Td>
+                    <Table.Td c="dimmed">{dateTime(workflow.updated_at)}</Table.Td>
+                  </Table.Tr>
+                ))}
+              </DataTable>
+              <ShowMore list={workflows} what="agents" />
+            </>
           )
         }
       </Loaded>
@@ -103,24 +106,27 @@ export function CampaignsTab({ organizationId }: { organizationId: number | null
           data.length === 0 ? (
             NOTHING
           ) : (
-            <DataTable
-              label="Campaigns of all organisations"
-              columns={[{ title: "Campaign" }, { title: "Organisation" }, { title: "Agent" }, { title: "State" }, { title: "At once", isRight: true }, { title: "Made" }]}
-              minWidth={760}
-            >
-              {data.map((campaign) => (
-                <Table.Tr key={campaign.id}>
-                  <Table.Td fw={600}>{campaign.name}</Table.Td>
-                  <Table.Td>{campaign.organization_name}</Table.Td>
-                  <Table.Td>{campaign.workflow_name}</Table.Td>
-                  <Table.Td>
-                    <Badge color="gray">{words(campaign.status)}</Badge>
-                  </Table.Td>
-                  <Table.Td ta="right">{campaign.max_concurrency}</Table.Td>
-                  <Table.Td c="dimmed">{dateTime(campaign.created_at)}</Table.Td>
-                </Table.Tr>
-              ))}
-            </DataTable>
+            <>
+              <DataTable
+                label="Campaigns of all organisations"
+                columns={[{ title: "Campaign" }, { title: "Organisation" }, { title: "Agent" }, { title: "State" }, { title: "At once", isRight: true }, { title: "Made" }]}
+                minWidth={760}
+              >
+                {data.map((campaign) => (
+                  <Table.Tr key={campaign.id}>
+                    <Table.Td fw={600}>{campaign.name}</Table.Td>
+                    <Table.Td>{campaign.organization_name}</Table.Td>
+                    <Table.Td>{campaign.workflow_name}</Table.Td>
+                    <Table.Td>
+                      <Badge color="gray">{words(campaign.status)}</Badge>
+                    </Table.Td>
+                    <Table.Td ta="right">{campaign.max_concurrency}</Table.Td>
+                    <Table.Td c="dimmed">{dateTime(campaign.created_at)}</Table.Td>
+                  </Table.Tr>
+                ))}
+              </DataTable>
+              <ShowMore list={campaigns} what="campaigns" />
+            </>
           )
         }
       </Loaded>
