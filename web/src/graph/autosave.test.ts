@@ -92,3 +92,22 @@ describe("the autosave", () => {
     expect(server.stored).toBe("a");
   });
 });
+
+describe("somebody else's change that is seen before saving", () => {
+  it("holds ours back until it is decided, and then saves all of it", async () => {
+    saver.edit("mine");
+    server.revision = 4;
+    saver.foreign(4);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect([server.stored, states.at(-1), saver.isDirty]).toEqual(["", "conflict", true]);
+    await saver.keepMine(4);
+    expect([server.stored, saver.lastRevision, saver.isDirty]).toEqual(["mine", 5, false]);
+  });
+
+  it("is a conflict again when they go on while ours is saved", async () => {
+    server.revision = 4;
+    saver.edit("mine");
+    await expect(saver.keepMine(3)).rejects.toMatchObject({ revision: 4 });
+    expect([server.stored, states.at(-1), saver.isDirty]).toEqual(["", "conflict", true]);
+  });
+});

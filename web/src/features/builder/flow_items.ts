@@ -1,7 +1,7 @@
 /** Turns the document into what the canvas draws, and keeps every object that did not change, so that little is drawn again. */
 
 import { MarkerType } from "@xyflow/react";
-import type { Definition } from "../../graph/definition";
+import { type Definition, stepName, wayLabel } from "../../graph/definition";
 import type { NodeSpec } from "../../graph/specs";
 import type { Selection } from "./editor_state";
 import type { StepNode } from "./step_card";
@@ -35,7 +35,7 @@ const ARROW = { type: MarkerType.ArrowClosed, width: 16, height: 16, color: "var
 export function flowEdges(before: readonly WayEdge[], definition: Definition, selection: Selection): WayEdge[] {
   const known = new Map(before.map((edge) => [edge.id, edge]));
   const chosen = new Set(selection.wayIds);
-  const names = new Map(definition.nodes.map((node) => [node.id, node.data["name"]]));
+  const names = new Map(definition.nodes.map((node) => [node.id, stepName(node)]));
   const pairs = new Map<string, number>();
   return definition.edges
     .filter((way) => names.has(way.source) && names.has(way.target))
@@ -46,7 +46,7 @@ export function flowEdges(before: readonly WayEdge[], definition: Definition, se
       const row = pairs.get(pair) ?? 0;
       pairs.set(pair, row + 1);
       if (old?.data?.way === way && old.data.row === row && old.selected === selected) return old;
-      const ariaLabel = `Way ${String(way.data["label"] ?? "")} from ${String(names.get(way.source))} to ${String(names.get(way.target))}`;
+      const ariaLabel = `Way ${wayLabel(way)} from ${names.get(way.source)} to ${names.get(way.target)}`;
       return { ...old, id: way.id, type: "way", source: way.source, target: way.target, data: { way, row }, selected, markerEnd: ARROW, ariaLabel };
     });
 }

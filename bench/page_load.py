@@ -1,0 +1,94 @@
+"""What each page costs a browser that has never seen it, from a real server.
+
+    python -m bench.page_load [--runs 3]
+
+Every load is in a fresh profile of the system's Chromium (nothing cached) with the CPU slowed four times and a line of
+10 Mbit/s and 40 ms, by CDP. Script and style are what came over the line, compressed; FCP, LCP, CLS and long tasks are
+the browser's own (PerformanceObserver), TBT is what long tasks take beyond 50 ms each from the first paint on, until the
+page has been quiet for a second. The median of the runs.
+"""
+
+import argparse
+import statistics
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, StorageState, sync_playwright
+from tests.web.browser import chromium, running_server
+
+SLOWER = 4
+LINE = {"offline": False, "latency": 40, "downloadThroughput": 10e6 / 8, "uploadThroughput": 10e6 / 8}
+QUIET_MS = 1_000
+WATCH = """
+window.vitals_ = {fcp: 0, lcp: 0, cls: 0, tasks: []};
+const watch = (type, take) => new PerformanceObserver((list) => list.getEntries().forEach(take)).observe({type, buffered: true});
+watch('paint', (entry) => { if (entry.name === 'first-contentful-paint') vitals_.fcp = entry.startTime; });
+watch('largest-contentful-paint', (entry) => { vitals_.lcp = entry.startTime; });
+watch('layout-shift', (entry) => { if (!entry.hadRecentInput) vitals_.cls += entry.value; });
+watch('longtask', (entry) => vitals_.tasks.push([entry.startTime, entry.duration]));
+"""
+
+
+def load(browser: Browser, address: str, state: StorageState | None) -> dict[str, float]:
+    """One cold load: bytes over the line, times in ms."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800}, storage_state=state)
+    page = context.new_page()
+    cdp = context.new_cdp_session(page)
+    kinds: dict[str, str] = {}
+    sizes: dict[str, float] = defaultdict(float)
+    cdp.on("Network.responseReceived", lambda event: kinds.__setitem__(event["requestId"], event["type"]))
+    cdp.on("Network.loadingFinished", lambda event: add(sizes, kinds, event))
+    cdp.send("Network.enable")
+    cdp.send("Network.emulateNetworkConditions", LINE)
+    cdp.send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
+    page.add_init_script(WATCH)
+    page.goto(address)
+    page.wait_for_load_state("networkidle")
+    page.wait_for_timeout(QUIET_MS)
+    vitals = page.evaluate("vitals_")
+    context.close()
+    blocked = sum(max(0, duration - 50) for start, duration in vitals["tasks"] if start + duration > vitals["fcp"])
+    return {
+        "script kB": sizes["Script"] / 1000,
+        "style kB": sizes["Stylesheet"] / 1000,
+        "FCP ms": vitals["fcp"],
+        "LCP ms": vitals["lcp"],
+        "TBT ms": blocked,
+        "CLS": vitals["cls"],
+    }
+
+
+def add(sizes: dict[str, float], kinds: dict[str, str], event: dict[str, Any]) -> None:
+    sizes[kinds.get(event["requestId"], "")] += event["encodedDataLength"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=3)
+    runs = parser.parse_args().runs
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        running_server(Path(folder) / "data") as link,
+        sync_playwright() as playwright,
+        chromium(playwright) as browser,
+    ):
+        page = browser.new_page()
+        page.goto(link)
+        page.get_by_role("heading", name="Agents").wait_for(timeout=30_000)
+        state = page.context.storage_state()
+        page.close()
+        base = link.partition("/sign-in")[0]
+        paths = ["/", "/agents/1", "/overview", "/runs", "/campaigns", "/campaigns/new", "/knowledge", "/usage"]
+        paths += ["/settings/organization", "/settings/models", "/superuser"]
+        print(f"| page | {' | '.join(load(browser, base + '/sign-in', None))} |")
+        for path in ["/sign-in", *paths]:
+            loads = [load(browser, base + path, None if path == "/sign-in" else state) for _ in range(runs)]
+            row = {name: statistics.median(one[name] for one in loads) for name in loads[0]}
+            cells = [f"{value:.3f}" if name == "CLS" else f"{value:.0f}" for name, value in row.items()]
+            print(f"| `{path}` | {' | '.join(cells)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
