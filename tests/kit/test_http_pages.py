@@ -1,5 +1,6 @@
 """The HTTP shell: health, metrics, the interface description and the web UI."""
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,22 @@ class TestWebUi:
         assert (asset.text, asset.headers["cache-control"]) == ("1", "public, max-age=31536000, immutable")
         assert (await http.get("/favicon.svg")).headers["cache-control"] == "no-cache"
         assert (await http.get("/index.html")).headers["content-security-policy"]
+
+    @pytest.mark.parametrize(
+        ("accepted", "encoding"),
+        [("gzip, deflate, br, zstd", "br"), ("gzip", "gzip"), ("br;q=0, gzip;q=0.5", "gzip"), ("br;q=0.0", None), ("", None)],
+    )  # fmt: skip
+    async def test_scripts_are_sent_as_the_build_compressed_them(
+        self, http: AsyncClient, ui: Path, accepted: str, encoding: str | None
+    ) -> None:
+        script = ui / "assets" / "app-1a2b.js"
+        script.with_name("app-1a2b.js.gz").write_bytes(gzip.compress(script.read_bytes()))
+        script.with_name("app-1a2b.js.br").write_bytes(b"brotli")
+        answer = await http.head("/assets/app-1a2b.js", headers={"accept-encoding": accepted})
+        assert (answer.status_code, answer.headers.get("content-encoding")) == (200, encoding)
+        assert answer.headers["content-type"].partition(";")[0] == "text/javascript"
+        assert (answer.headers["vary"], "immutable" in answer.headers["cache-control"]) == ("accept-encoding", True)
+        assert (await http.get("/assets/app-1a2b.js", headers={"accept-encoding": "gzip"})).text == "1"
 
     @pytest.mark.parametrize(
         "path",

@@ -4,7 +4,7 @@ import { type Definition, isEqual, parse } from "./definition";
 import { diff } from "./diff";
 import { addStep, connect, moveSteps, remove, setStepData, withMinted } from "./edit";
 import { arranged } from "./layout";
-import { STEP_HEIGHT, STEP_WIDTH, freePlace } from "./places";
+import { STEP_HEIGHT, STEP_WIDTH, areInside, freePlace } from "./places";
 import { search } from "./search";
 import { type NodeSpec, canAdd, canConnect, isShown, newStep, sectionsOf } from "./specs";
 import { knownVariables } from "./variables";
@@ -141,6 +141,12 @@ describe("the arrangement", () => {
   it("finds a free place beside what is there", () => {
     expect(freePlace(GRAPH, { x: 0, y: 0 }).x).toBeGreaterThanOrEqual(STEP_WIDTH);
     expect(freePlace(GRAPH, { x: 0, y: 900 })).toEqual({ x: 0, y: 900 });
+  });
+
+  it("knows whether all of some steps can be seen", () => {
+    const view = { from: { x: 0, y: 0 }, until: { x: STEP_WIDTH, y: 400 } };
+    const at = (x: number, y: number) => moveSteps(GRAPH, new Map([["a", { x, y }]])).nodes;
+    expect([areInside(at(0, 300), view), areInside(at(1, 0), view), areInside(at(0, 310), view), areInside(at(0, -1), view)]).toEqual([true, false, false, false]);
   });
 
   it("survives nothing at all, and ways to nowhere", () => {

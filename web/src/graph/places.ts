@@ -1,12 +1,19 @@
 /** The size of a step on the canvas in pixels, and where a new one fits. */
 
-import type { Definition, Point } from "./definition";
+import type { Definition, Point, Step } from "./definition";
 
 export const STEP_WIDTH = 236;
 /** What a card takes without being measured. */
 export const STEP_HEIGHT = 96;
 export const GAP_X = 44;
 export const GAP_Y = 84;
+
+/** Whether all of the steps can be seen where the view reaches from one point of the canvas to another. */
+export function areInside(steps: readonly Step[], view: { from: Point; until: Point }): boolean {
+  return steps.every(
+    ({ position: { x, y } }) => x >= view.from.x && y >= view.from.y && x + STEP_WIDTH <= view.until.x && y + STEP_HEIGHT <= view.until.y,
+  );
+}
 
 /** Where a new step stands: below its predecessor, beside whatever is there already. */
 export function freePlace(definition: Definition, wanted: Point): Point {

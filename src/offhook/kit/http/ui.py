@@ -1,5 +1,6 @@
 """Serves the built web UI on every path that no route of the API has."""
 
+import mimetypes
 from pathlib import Path
 
 import anyio.to_thread
@@ -29,7 +30,9 @@ _PAGE_HEADERS = {
     "cache-control": "no-cache",
 }
 # Their names hold a hash of their content.
-_ASSET_HEADERS = {"cache-control": "public, max-age=31536000, immutable"}
+_ASSET_HEADERS = {"cache-control": "public, max-age=31536000, immutable", "vary": "accept-encoding"}
+# The build writes each script and style in these ways too, the smallest first.
+_ENCODINGS = {"br": ".br", "gzip": ".gz"}
 
 _NOT_BUILT = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -61,10 +64,13 @@ class WebUi:
         path: str = scope["path"]
         if scope["method"] not in {"GET", "HEAD"} or path == "/api" or path.startswith("/api/"):
             return None
+        if path.startswith("/assets/"):
+            asset = await anyio.to_thread.run_sync(self._asset, path, Headers(scope=scope).get("accept-encoding", ""))
+            if asset is not None:
+                return asset
         found = await anyio.to_thread.run_sync(self._find, path)
         if found is not None and found.name != "index.html":
-            is_asset = path.startswith("/assets/")
-            return FileResponse(found, headers=_ASSET_HEADERS if is_asset else {"cache-control": "no-cache"})
+            return FileResponse(found, headers={"cache-control": "no-cache"})
         wants_page = path == "/" or "text/html" in Headers(scope=scope).get("accept", "")
         if path != "/index.html" and (not wants_page or "." in path.rpartition("/")[2]):
             return None
@@ -72,6 +78,15 @@ class WebUi:
         if index is None:
             return HTMLResponse(_NOT_BUILT, headers=_PAGE_HEADERS)
         return FileResponse(index, headers=_PAGE_HEADERS)
+
+    def _asset(self, path: str, accepted: str) -> FileResponse | None:
+        """The file as the browser takes it with the fewest bytes."""
+        kind = mimetypes.guess_type(path)[0]
+        for encoding in _among(accepted):
+            if file := self._find(path + _ENCODINGS[encoding]):
+                return FileResponse(file, headers={**_ASSET_HEADERS, "content-encoding": encoding}, media_type=kind)
+        plain = self._find(path)
+        return None if plain is None else FileResponse(plain, headers=_ASSET_HEADERS)
 
     def _find(self, path: str) -> Path | None:
         """The file of this path, when it is one inside the folder."""
@@ -82,3 +97,10 @@ class WebUi:
             return file if file.is_relative_to(self._folder) and file.is_file() else None
         except OSError:  # a name longer than the file system allows
             return None
+
+
+def _among(accepted: str) -> list[str]:
+    """Ours of the encodings in an ``accept-encoding`` header, without those that it refuses by ``q=0``."""
+    offers = [part.strip().lower().partition(";") for part in accepted.split(",")]
+    names = {name.strip() for name, _, weight in offers if weight.replace(" ", "").rstrip("0") not in {"q=", "q=0."}}
+    return [name for name in _ENCODINGS if name in names]

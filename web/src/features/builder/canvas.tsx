@@ -20,7 +20,7 @@ import {
 } from "@xyflow/react";
 import { type DragEvent, type KeyboardEvent, memo, useCallback, useEffect, useRef, useState } from "react";
 import { moveSteps, reconnect } from "../../graph/edit";
-import { STEP_WIDTH } from "../../graph/places";
+import { STEP_WIDTH, areInside } from "../../graph/places";
 import { canConnect } from "../../graph/specs";
 import classes from "./canvas.module.css";
 import { CanvasTools } from "./canvas_tools";
@@ -191,6 +191,13 @@ function miniColour(node: StepNode): string {
   return MINI[node.data.step.type] ?? "#7f93b8";
 }
 
+/** What of the canvas can be seen. */
+function viewOf(flow: ReturnType<typeof useReactFlow>) {
+  const box = window.document.querySelector(".react-flow")?.getBoundingClientRect() ?? new DOMRect();
+  const from = flow.screenToFlowPosition({ x: box.left, y: box.top });
+  return { from, until: flow.screenToFlowPosition({ x: box.right, y: box.bottom }) };
+}
+
 /** Brings into view what was asked for, and the step where a call is. */
 function useReveal() {
   const { revealed, document } = useEditorContext();
@@ -200,8 +207,10 @@ function useReveal() {
     if (revealed === null) return;
     const ways = document.definition.edges.filter((edge) => revealed.ids.includes(edge.id)).flatMap((edge) => [edge.source, edge.target]);
     const ids = [...revealed.ids, ...ways];
+    const steps = document.definition.nodes.filter((node) => ids.includes(node.id));
+    const isInSight = flow.getZoom() >= LABELS_FROM && areInside(steps, viewOf(flow));
     // A step that was added in this very change is not measured before the next frame.
-    const frame = requestAnimationFrame(() => void flow.fitView({ nodes: ids.map((id) => ({ id })), duration: 250, maxZoom: 1, minZoom: 0.5, padding: 0.6 }));
+    const frame = requestAnimationFrame(() => !isInSight && void flow.fitView({ nodes: ids.map((id) => ({ id })), duration: 250, maxZoom: 1, minZoom: 0.5, padding: 0.6 }));
     const [first] = revealed.ids;
     const leave = revealed.isFocused && first !== undefined ? focusSoon(() => stepElement(first), { preventScroll: true }) : undefined;
     return () => {

@@ -25,6 +25,8 @@ export interface InnerProps extends FieldProps {
 }
 
 const SHORT_CHOICE = 3;
+/** The field is narrow, the sentence above it is not. */
+export const NARROW = { wrapper: { maxWidth: 200 } };
 
 export function Field(props: FieldProps): ReactNode {
   const { property } = props;
@@ -72,7 +74,7 @@ function NumberField({ property, value, onChange, common }: InnerProps) {
       max={property.max_value ?? undefined}
       allowDecimal={property.renderer_options?.number_input?.fractional === true}
       clampBehavior="none"
-      maw={200}
+      styles={NARROW}
       onChange={(next) => onChange(next === "" ? undefined : Number(next))}
     />
   );

@@ -7,7 +7,7 @@ import { reconnect, setWayData } from "../../graph/edit";
 import { besides, problemAt } from "../../graph/problems";
 import { canConnect } from "../../graph/specs";
 import { useEditorContext } from "./editor";
-import { words } from "./fields";
+import { NARROW, words } from "./fields";
 import classes from "./form.module.css";
 import { RecordingField } from "./reference_fields";
 import { useCanvasActions } from "./use_canvas_actions";
@@ -63,7 +63,7 @@ export function WayForm({ way }: { way: Way }) {
         label="Keys"
         description="Digits on the keypad that go this way. With keys, no condition is needed."
         placeholder="1"
-        maw={200}
+        styles={NARROW}
         disabled={!canEdit}
         value={digitsOf(way)}
         error={problemAt(found, "digits")}
