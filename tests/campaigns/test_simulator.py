@@ -10,7 +10,7 @@ from datetime import datetime
 import pytest
 
 from offhook.campaigns.engine import Engine
-from offhook.campaigns.ports import Dial, FateUnknown, Found, Placing, Plan, Settled, Work
+from offhook.campaigns.ports import Dial, FateUnknown, Found, Placing, Plan, Route, Settled, Work
 from tests.campaigns.sim.far_end import SimCarrier
 from tests.campaigns.sim.twin import TwinTx
 from tests.campaigns.sim.verdict import Variant
@@ -79,6 +79,13 @@ class CountsWithoutLock(TwinTx):
         ]
 
 
+class CountsItsOwnCallsOnly(TwinTx):
+    """Two campaigns of one account each believe that all of its numbers are theirs."""
+
+    async def account_calls(self, organization_id: int, route: Route) -> int:
+        return 0
+
+
 class ForgetsTheHours(TwinTx):
     async def running(self, organization_id: int, only: int | None = None) -> list[Plan]:
         return [replace(plan, hours=None) for plan in await super().running(organization_id, only)]
@@ -128,6 +135,7 @@ PLANTED: Sequence[tuple[str, Variant, str]] = [
         "and a phone rang for it",
     ),
     ("counts slots without the lock", Variant(tx=CountsWithoutLock), "above its cap|UniqueViolation"),
+    ("forgets whose numbers these are", Variant(tx=CountsItsOwnCallsOnly), "calls on 2 numbers"),
     ("forgets the calling hours", Variant(tx=ForgetsTheHours), "outside of hours"),
     ("settles what is settled", Variant(tx=EndsTwice), "dial|live calls|again|final"),
     ("completes before the last contact", Variant(tx=EndsTooEarly), "no final state"),

@@ -95,6 +95,7 @@ class Play:
         for plan in plans:
             yield do("work", plan)
             yield "route", self.route_of(plan)
+            yield "account_calls", self.calls_of(plan)
             at = now()
             yield in_any_order("ended_since", plan.id, at - timedelta(seconds=rng.choice([0, 5, 500])), 99)
             found = yield do("claim", plan.id, at, 3, ())
@@ -193,6 +194,12 @@ class Play:
     def route_of(self, plan: Any) -> Statement:
         async def statement(tx: Any) -> Any:
             return plain_route(await tx.route(plan))
+
+        return statement
+
+    def calls_of(self, plan: Any) -> Statement:
+        async def statement(tx: Any) -> Any:
+            return await tx.account_calls(self.organization_id, await tx.route(plan))
 
         return statement
 

@@ -55,6 +55,7 @@ def test_nothing_holds_it_back() -> None:
         ({"due_at": NOW + timedelta(minutes=5), "hold": "retry_delay"}, "retry_delay"),
         ({"open_attempts": 5}, "campaign_concurrency"),
         ({"numbers": 0}, "campaign_concurrency"),
+        ({"numbers": 2, "account_calls": 2}, "carrier_numbers"),
         ({"free_slots": 0}, "organization_concurrency"),
     ],
 )

@@ -1,5 +1,6 @@
 """One dialling pass of an organisation: look at every rule, reserve, commit, and only then ask the carrier."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -108,8 +109,8 @@ class Dialing:
                 ready.append(found)
             elif found.until is not None:
                 wake_at.append(found.until)
-        demands = [Demand(one.plan.id, one.open_attempts, one.cap, BATCH) for one in ready]
-        given = shares(min(free, BATCH), demands)
+        demands = [Demand(one.plan.id, one.open_attempts, one.cap, BATCH, one.route.account) for one in ready]
+        given = shares(min(free, BATCH), demands, await _free_numbers(tx, organization_id, ready))
         placings: list[Placing] = []
         for one in ready:
             if given[one.plan.id]:
@@ -228,6 +229,15 @@ class Dialing:
             return
         taken = Taken(placing.attempt_id, placing.organization_id, placing.run_id, call_id)
         await self._store.placed(taken, self._time.now())
+
+
+async def _free_numbers(tx: Tx, organization_id: int, ready: Sequence[Ready]) -> dict[str, int]:
+    """By carrier account, where its numbers limit: how many calls it still takes, whichever campaign's they are."""
+    found: dict[str, int] = {}
+    for route in (one.route for one in ready):
+        if route.numbers is not None and route.account not in found:
+            found[route.account] = max(0, route.numbers - await tx.account_calls(organization_id, route))
+    return found
 
 
 def _refusal(contact: Waiting, found: Destination, listed: set[str], its: Window) -> Refused | None:

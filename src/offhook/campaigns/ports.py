@@ -218,6 +218,10 @@ class Tx(Protocol):
 
     async def route(self, plan: Plan) -> Route | NoRoute: ...
 
+    async def account_calls(self, organization_id: int, route: Route) -> int:
+        """Calls that the route's carrier account has now, of this campaign or not."""
+        ...
+
     async def ended_since(self, campaign_id: int, since: datetime, limit: int) -> list[str]:
         """Outcomes of the attempts that ended since then, newest first."""
         ...

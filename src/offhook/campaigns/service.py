@@ -34,7 +34,7 @@ from offhook.kit.clock import Clock
 from offhook.kit.db import Database
 from offhook.kit.events import EventBus
 from offhook.orgs import do_not_call
-from offhook.runs.limits import call_room
+from offhook.runs.limits import call_room, calls_of_account
 from offhook.telephony import Outbound
 from offhook.usage import service as usage
 
@@ -219,12 +219,15 @@ class Campaigns:
 
     async def _facts(self, session: AsyncSession, campaign: Campaign, contact: Contact) -> Facts:
         room = await call_room(session, campaign.organization_id)
-        numbers, no_route = None, None
+        numbers, no_route, account_calls = None, None, 0
         try:
             route = await self._outbound.route(
                 session, campaign.organization_id, campaign.workflow_id, campaign.telephony_configuration_id
             )
             numbers = route.numbers
+            account_calls = await calls_of_account(
+                session, campaign.organization_id, route.account.provider, route.account.id
+            )
         except DomainError as error:
             no_route = error.message
         listed = await do_not_call.is_listed(session, campaign.organization_id, [contact.phone_number])
@@ -246,4 +249,5 @@ class Campaigns:
             numbers=numbers,
             open_attempts=await repository.open_attempts(session, campaign.organization_id, campaign.id),
             no_route=no_route,
+            account_calls=account_calls,
         )

@@ -44,7 +44,7 @@ from offhook.kit.events import EventBus
 from offhook.orgs import do_not_call
 from offhook.runs import bulk
 from offhook.runs import service as runs
-from offhook.runs.limits import call_room, lock_call_slots
+from offhook.runs.limits import call_room, calls_of_account, lock_call_slots
 from offhook.telephony import Outbound
 from offhook.telephony.errors import CarrierCannotDial, ConfigurationNotFound
 from offhook.telephony.outbound import BatchCall
@@ -109,6 +109,10 @@ class PgTx:
             return NoRoute(error.code, error.message, is_fatal=False)
         account = f"{found.account.provider}:{found.account.id or 0}"
         return Route(account, found.numbers, found.calls_per_second, found)
+
+    async def account_calls(self, organization_id: int, route: Route) -> int:
+        found: CarrierRoute = route.token
+        return await calls_of_account(self.session, organization_id, found.account.provider, found.account.id)
 
     async def ended_since(self, campaign_id: int, since: datetime, limit: int) -> list[str]:
         rows = await self._run(

@@ -31,6 +31,7 @@ class Facts:
     numbers: int | None
     open_attempts: int
     no_route: str | None = None
+    account_calls: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +119,8 @@ def _of_capacity(facts: Facts, now: datetime) -> WhyNotNow | None:
     cap = effective_cap(facts.plan.max_concurrency, facts.organization_limit, facts.numbers)
     if facts.open_attempts >= cap:
         return _held("campaign_concurrency", f"The campaign has {facts.open_attempts} calls, as many as it may have.")
+    if facts.numbers is not None and facts.account_calls >= facts.numbers:
+        return _held("carrier_numbers", f"The carrier account has {facts.account_calls} calls, as many as it carries.")
     if facts.free_slots <= 0:
         return _held(
             "organization_concurrency",

@@ -55,6 +55,24 @@ async def take_call_slot(session: AsyncSession, organization_id: int) -> None:
         )
 
 
+async def calls_of_account(
+    session: AsyncSession, organization_id: int, provider: str, configuration_id: int | None
+) -> int:
+    """How many calls by one carrier account are not over, whoever placed or received them."""
+    named = Run.initial_context["telephony_configuration_id"].astext
+    found = await session.execute(
+        select(func.count())
+        .select_from(Run)
+        .where(
+            Run.organization_id == organization_id,
+            Run.status.in_(sorted(LIVE)),
+            Run.mode == provider,
+            named.is_(None) if configuration_id is None else named == str(configuration_id),
+        )
+    )
+    return found.scalar_one()
+
+
 async def live_calls(session: AsyncSession, organization_id: int) -> int:
     """How many calls of the organisation are not over."""
     found = await session.execute(

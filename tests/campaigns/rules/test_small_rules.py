@@ -54,6 +54,11 @@ class TestSlots:
         assert effective_cap(20, 10, 3) == 3
         assert effective_cap(2, 10, 3) == 2
 
+    def test_campaigns_of_one_account_share_its_numbers(self) -> None:
+        demands = [Demand(1, 0, 9, 25, "a"), Demand(2, 0, 9, 25, "a"), Demand(3, 0, 9, 25, "b")]
+        assert shares(20, demands, {"a": 3}) == {1: 2, 2: 1, 3: 9}
+        assert shares(20, demands, {"a": 0, "b": 1}) == {1: 0, 2: 0, 3: 1}
+
     def test_a_small_campaign_does_not_wait_behind_a_big_one(self) -> None:
         given_slots = shares(4, [Demand(1, live=8, cap=100, wanted=100), Demand(2, live=0, cap=100, wanted=3)])
         assert given_slots == {1: 1, 2: 3}

@@ -59,6 +59,9 @@ class Limits:
     # The campaign's change of status whose pause was answered; with the next change it means nothing any more.
     paused_by: int | None = None
     per_second: float | None = None
+    # The carrier account and how many calls its numbers carry, whichever campaigns share them.
+    account: str = ""
+    lines: int | None = None
 
 
 class FarEnd:
@@ -200,6 +203,10 @@ class FarEnd:
             self.violations.append(f"contact {call.contact_id} has two live calls")
         if sum(one.campaign_id == call.campaign_id for one in live) > self.campaigns[call.campaign_id].cap:
             self.violations.append(f"campaign {call.campaign_id} is above its cap")
+        its = self.campaigns[call.campaign_id]
+        by_account = sum(self.campaigns[one.campaign_id].account == its.account for one in live)
+        if its.lines is not None and by_account > its.lines:
+            self.violations.append(f"{its.account} has {by_account} calls on {its.lines} numbers")
         mine = sum(one.organization_id == call.organization_id for one in live)
         if mine > self.organizations[call.organization_id]:
             self.violations.append(f"organisation {call.organization_id} is above its cap")

@@ -104,13 +104,18 @@ def _campaign(rng: random.Random, made: Scenario, campaign_id: int) -> None:
         breaker=BreakerConfig(is_enabled=rng.random() < 0.1),
     )
     made.numbers[campaign_id] = numbers
-    made.routes[campaign_id] = Route(f"account{campaign_id}", lines, per_second)
+    # Campaigns of one organisation whose calls are limited by numbers alone go by one account.
+    is_shared = lines is not None and per_second is None
+    account = f"account of {organization_id}" if is_shared else f"account{campaign_id}"
+    made.routes[campaign_id] = Route(account, lines, per_second)
     made.limits[campaign_id] = Limits(
         organization_id,
         effective_cap(cap, made.organizations[organization_id], lines),
         hours,
         {number: check(destinations(None), number).zones for number in numbers},
         per_second=per_second,
+        account=account,
+        lines=lines,
     )
     made.pauses[campaign_id] = [rng.random() * min(made.storm_s, 300) for _ in range(rng.choice([0, 1, 3, 6]))]
     made.do_not_call |= {number for number in numbers if rng.random() < 0.05}

@@ -87,9 +87,8 @@ class TwinTx(OthersTx):
 
     async def work(self, plan: Plan) -> Work:
         def work() -> Work:
-            due = [
-                r["due_at"] for r in self.rows("contacts") if r["campaign_id"] == plan.id and r["state"] == "pending"
-            ]
+            its = [r for r in self.rows("contacts") if r["campaign_id"] == plan.id]
+            due = [r["due_at"] for r in its if r["state"] == "pending"]
             count = sum(r["campaign_id"] == plan.id and r["state"] != "final" for r in self.rows("attempts"))
             return Work(min(due, default=None), count)
 
@@ -97,6 +96,14 @@ class TwinTx(OthersTx):
 
     async def route(self, plan: Plan) -> Route | NoRoute:
         return self.memory.routes[plan.id]
+
+    async def account_calls(self, organization_id: int, route: Route) -> int:
+        account_of = {one: getattr(its, "account", None) for one, its in self.memory.routes.items()}
+
+        def work() -> int:
+            return sum(account_of[r["campaign_id"]] == route.account and r["status"] in LIVE for r in self.rows("runs"))
+
+        return await self._do("account_calls", (organization_id, route.account), work)
 
     async def ended_since(self, campaign_id: int, since: datetime, limit: int) -> list[str]:
         def work() -> list[str]:
@@ -311,11 +318,10 @@ class TwinTx(OthersTx):
         self.change("contacts", one.contact_id, lambda r: r["state"] == "calling", dials=dials, **values)
 
     async def check_later(self, attempt_id: int, check_at: datetime) -> None:
-        await self._do(
-            "check_later",
-            (attempt_id, check_at),
-            lambda: self.change("attempts", attempt_id, lambda r: True, check_at=check_at) and None,
-        )
+        def work() -> None:
+            self.change("attempts", attempt_id, lambda r: True, check_at=check_at)
+
+        await self._do("check_later", (attempt_id, check_at), work)
 
     async def dials_on_their_way(self, organization_id: int, campaign_id: int) -> int:
         def work() -> int:

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """One campaign that wants to dial: calls it has, calls it may have, and how many more it could use now."""
+    """One campaign that wants to dial: calls it has, calls it may have, how many more it could use now, and by which
+    carrier account."""
 
     campaign_id: int
     live: int
     cap: int
     wanted: int
+    account: str = ""
 
 
 def effective_cap(requested: int, organization_limit: int, numbers: int | None) -> int:
@@ -19,13 +21,21 @@ def effective_cap(requested: int, organization_limit: int, numbers: int | None) 
     return max(0, min(requested, organization_limit, numbers if numbers is not None else requested))
 
 
-def shares(free: int, demands: Sequence[Demand]) -> Mapping[int, int]:
-    """Give the organisation's free slots one by one to the campaign that has the fewest calls; ties to the older."""
+def shares(free: int, demands: Sequence[Demand], numbers: Mapping[str, int] | None = None) -> Mapping[int, int]:
+    """Give the organisation's free slots one by one to the campaign that has the fewest calls; ties to the older.
+
+    ``numbers``: by account, how many calls more its numbers carry; an account that is not named has no such limit.
+    """
     given = {demand.campaign_id: 0 for demand in demands}
+    left = dict(numbers or {})
     for _ in range(max(0, free)):
-        open_ones = [d for d in demands if given[d.campaign_id] < min(d.wanted, d.cap - d.live)]
+        open_ones = [
+            d for d in demands if given[d.campaign_id] < min(d.wanted, d.cap - d.live) and left.get(d.account, 1) > 0
+        ]
         if not open_ones:
             break
         neediest = min(open_ones, key=lambda d: (d.live + given[d.campaign_id], d.campaign_id))
         given[neediest.campaign_id] += 1
+        if neediest.account in left:
+            left[neediest.account] -= 1
     return given
