@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from bench.campaign_rig import Rig, percentile, rig, tree_cpu_s
+from bench.campaign_rig import Rig, percentile, rig, rss_mb, tree_cpu_s
 from offhook.kit.postgres import EmbeddedPostgres
 
 WARM_UP = 50
@@ -47,6 +47,7 @@ async def sustained(one: Rig, postgres: int, contacts: int, args: argparse.Names
         "dials_per_s": round(made / seconds, 1),
         "worker_cpu_ms_per_dial": round(1000 * workers / max(1, made), 2),
         "database_cpu_ms_per_dial": round(1000 * database / max(1, made), 2),
+        "worker_mb": [round(rss_mb(worker.pid), 1) for worker in one.workers],
     }
 
 

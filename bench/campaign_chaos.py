@@ -95,7 +95,7 @@ def most_at_once(calls: Iterable[tuple[str, datetime, datetime | None]], killed:
 
 
 async def _asked(one: Rig, campaign_id: int, killed: Mapping[int, datetime]) -> dict[str, Any]:
-    async with one.root.db.transaction() as session:
+    async with one.root.db.snapshot() as session:
         campaign = await service.get(session, one.organization_id, campaign_id)
         found = await audit(session, campaign, one.root.clock.now())
         reached = await progress(session, one.organization_id, campaign_id)
@@ -121,9 +121,9 @@ async def _asked(one: Rig, campaign_id: int, killed: Mapping[int, datetime]) -> 
         "progress": {**asdict(reached), "outcomes": dict(reached.outcomes)},
         "phones_that_rang": len(rang),
         "rings": sum(row.n for row in rang),
-        "unexplained": [row.to_number for row in rang if row.n > reasons.get(row.to_number, 0)],
+        "unexplained": [row.to_number for row in rang if row.n > reasons.get(row.to_number, 0)][:20],
         "most_at_once": most_at_once(((row.process, row.dialled_at, row.ended_at) for row in book), killed),
-        "differs": [row._asdict() for row in differs],
+        "differs": [row._asdict() for row in differs][:20],
         "live_runs": live[0].n,
         "violations": [asdict(violation) for violation in found.violations],
     }

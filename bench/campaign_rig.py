@@ -178,6 +178,11 @@ def tree_cpu_s(pid: int) -> float:
     return total
 
 
+def rss_mb(pid: int) -> float:
+    """What a process has in memory now."""
+    return int(Path(f"/proc/{pid}/status").read_text().partition("VmRSS:")[2].split()[0]) / 1024
+
+
 def percentile(values: Sequence[float], share: float) -> float:
     """0 of no values."""
     ordered = sorted(values)

@@ -52,9 +52,14 @@ def make_campaign(root: Root, org: OrgFixture, workflow_id: int) -> MakeCampaign
 
     async def make(contacts: int | list[str] = 3, **values: Any) -> Campaign:
         listed = numbers(contacts) if isinstance(contacts, int) else contacts
-        wanted = {"name": "Spring", "max_concurrency": 10} | values
+        wanted = {
+            "name": "Spring",
+            "max_concurrency": 10,
+            "organization_id": org.id,
+            "workflow_id": workflow_id,
+        } | values
         async with root.db.transaction() as session:
-            made = service.new_campaign(wanted.pop("organization_id", org.id), workflow_id=workflow_id, **wanted)
+            made = service.new_campaign(**wanted)
             session.add(made)
             await session.flush()
             rows = (NewContact(row, number, {"name": f"Person {row}"}) for row, number in enumerate(listed, 1))

@@ -19,6 +19,7 @@ from tests.campaigns.conftest import MakeCampaign, instant_sandbox
 from tests.campaigns.desk import Desk, numbers
 from tests.campaigns.test_engine import rows, until_over
 from tests.fixtures_orgs import OrgFixture
+from tests.runs.conftest import MakeWorkflow
 
 
 async def said(root: Root, campaign: Campaign) -> str:
@@ -54,9 +55,9 @@ async def test_who_may_not_be_called_is_not_and_it_says_why(
 async def test_it_must_be_open_where_the_phone_is_too(
     root: Root, org: OrgFixture, campaigns: Campaigns, make_campaign: MakeCampaign, desk: Desk
 ) -> None:
-    """Iceland is on UTC all year, California eight hours behind, and an hour about now is open."""
+    """Iceland is on UTC all year, California seven or eight hours behind; it is open from now on for ten hours."""
     await instant_sandbox(root, org.id)
-    begin, end = (root.clock.now() + timedelta(minutes=by) for by in (-30, 30))
+    begin, end = (root.clock.now() + timedelta(minutes=by) for by in (-30, 600))
     slot = {"day": DAYS[begin.weekday()], "start": f"{begin:%H:%M}", "end": f"{end:%H:%M}"}
     campaign = await make_campaign(
         contacts=["+3545510000", "+14152000000"],
@@ -141,7 +142,12 @@ async def test_an_account_takes_so_many_calls_a_second(
 
 
 async def test_free_slots_go_to_whoever_has_the_fewest_calls(
-    root: Root, org: OrgFixture, other_org: OrgFixture, campaigns: Campaigns, make_campaign: MakeCampaign
+    root: Root,
+    org: OrgFixture,
+    other_org: OrgFixture,
+    campaigns: Campaigns,
+    make_campaign: MakeCampaign,
+    make_workflow: MakeWorkflow,
 ) -> None:
     """A big campaign came first and has all it may; a small one that comes later gets half of what becomes free, and
     another organisation's does not wait at all."""
@@ -149,7 +155,9 @@ async def test_free_slots_go_to_whoever_has_the_fewest_calls(
     await instant_sandbox(root, other_org.id)
     big = await make_campaign(contacts=50, max_concurrency=50)
     small = await make_campaign(contacts=numbers(5, first=100), max_concurrency=50)
-    theirs = await make_campaign(contacts=numbers(3, first=200), organization_id=other_org.id)
+    theirs = await make_campaign(
+        contacts=numbers(3, first=200), organization_id=other_org.id, workflow_id=await make_workflow(other_org.id)
+    )
     dialing = root.get(Engine).dialing
     await campaigns.start(org.id, big.id)
     assert len((await dialing.reserve(org.id)).placings) == 10  # the organisation's limit

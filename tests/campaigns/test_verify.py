@@ -25,12 +25,16 @@ class Done:
         self.root = root
         self.campaign_id = campaign_id
 
-    async def audit(self, falsify: str | None = None) -> Audit:
+    async def audit(self, falsify: str | None = None, *, meanwhile: str | None = None) -> Audit:
         found: list[Audit] = []
         with suppress(_Undo):
-            async with self.root.db.transaction() as session:
+            async with self.root.db.snapshot() as session:
                 if falsify is not None:
                     await session.execute(text(falsify))
+                if meanwhile is not None:
+                    await session.execute(text("SELECT 1 FROM campaigns LIMIT 1"))
+                    async with self.root.db.transaction() as another:
+                        await another.execute(text(meanwhile))
                 campaign = await service.find(session, self.campaign_id)
                 found.append(await audit(session, campaign, self.root.clock.now() + timedelta(minutes=5)))
                 raise _Undo
@@ -54,6 +58,12 @@ async def test_what_the_engine_did_holds(done: Done) -> None:
     assert found.violations == ()
     assert (found.status, found.contacts) == ("completed", 6)
     assert found.attempts >= 6
+
+
+async def test_a_campaign_that_goes_on_is_looked_at_as_it_was_at_one_moment(done: Done) -> None:
+    dials = "UPDATE campaign_contacts SET dials = dials + 1"
+    assert (await done.audit(meanwhile=dials)).violations == ()
+    assert (await done.audit()).violations != ()
 
 
 FALSE: dict[str, tuple[str, str]] = {

@@ -118,7 +118,10 @@ class Audit:
 
 
 async def audit(session: AsyncSession, campaign: Campaign, now: datetime) -> Audit:
-    """Ask every invariant of one campaign. Hours and caps are judged by what the campaign says today."""
+    """Ask every invariant of one campaign. Hours and caps are judged by what the campaign says today.
+
+    ``session`` is a :meth:`Database.snapshot`: a campaign that goes on meanwhile would not add up.
+    """
     found: list[Violation] = []
     scope = {"id": campaign.id, "org": campaign.organization_id, "limit": MAX_EVIDENCE}
     for rule, (query, sentence) in _QUERIES.items():

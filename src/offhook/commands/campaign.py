@@ -43,7 +43,7 @@ async def _verify(url: str, campaign_id: int) -> Audit:
     database = Database(url)
     try:
         await migrations.require_current(database)
-        async with database.transaction() as session:
+        async with database.snapshot() as session:
             campaign = await service.find(session, campaign_id)
             return await audit(session, campaign, datetime.now(UTC))
     finally:

@@ -52,6 +52,13 @@ class Database:
         async with self._sessions() as session, session.begin():
             yield session
 
+    @asynccontextmanager
+    async def snapshot(self) -> AsyncIterator[AsyncSession]:
+        """A transaction whose statements all see the same moment, for what is counted in several and must add up."""
+        async with self._sessions() as session, session.begin():
+            await session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
+            yield session
+
     async def run_alone(self, *statements: str) -> None:
         """Statements that PostgreSQL runs outside transactions (``CREATE INDEX CONCURRENTLY``), on one connection."""
         async with self.engine.connect() as connection:
