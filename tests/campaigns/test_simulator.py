@@ -44,6 +44,11 @@ def test_seeds_that_failed_once(seed: int) -> None:
     assert World(seed).run().violations == [], ONCE_FAILED[seed]
 
 
+def test_campaigns_of_one_account_never_have_more_calls_than_it_has_numbers() -> None:
+    for seed in range(25):
+        assert World(seed, Variant(lines=2)).run().violations == [], seed
+
+
 def test_a_seed_is_always_the_same_story() -> None:
     first, again = World(7, trace=True), World(7, trace=True)
     assert first.run() == again.run()
@@ -135,7 +140,7 @@ PLANTED: Sequence[tuple[str, Variant, str]] = [
         "and a phone rang for it",
     ),
     ("counts slots without the lock", Variant(tx=CountsWithoutLock), "above its cap|UniqueViolation"),
-    ("forgets whose numbers these are", Variant(tx=CountsItsOwnCallsOnly), "calls on 2 numbers"),
+    ("forgets whose numbers these are", Variant(tx=CountsItsOwnCallsOnly, lines=2), "calls on 2 numbers"),
     ("forgets the calling hours", Variant(tx=ForgetsTheHours), "outside of hours"),
     ("settles what is settled", Variant(tx=EndsTwice), "dial|live calls|again|final"),
     ("completes before the last contact", Variant(tx=EndsTooEarly), "no final state"),

@@ -121,6 +121,16 @@ def _campaign(rng: random.Random, made: Scenario, campaign_id: int) -> None:
     made.do_not_call |= {number for number in numbers if rng.random() < 0.05}
 
 
+def share_lines(made: Scenario, lines: int) -> None:
+    """Let every organisation have one carrier account, whose numbers are all that limits its campaigns together."""
+    made.organizations = dict.fromkeys(made.organizations, 10)
+    for campaign_id, plan in made.plans.items():
+        account = f"account of {plan.organization_id}"
+        made.routes[campaign_id] = Route(account, lines, None)
+        its = made.limits[campaign_id]
+        its.account, its.lines, its.per_second, its.cap = account, lines, None, min(plan.max_concurrency, lines)
+
+
 def _hours(rng: random.Random, begins_at: datetime) -> CallingHours | None:
     if rng.random() < 0.4:
         return None

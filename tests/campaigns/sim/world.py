@@ -11,7 +11,7 @@ from tests.campaigns.sim.far_end import Behaviours, Call, FarEnd, SimCarrier, Si
 from tests.campaigns.sim.judge import judge
 from tests.campaigns.sim.kernel import Join, Kernel, Pause, Process, Task
 from tests.campaigns.sim.memory import Deadlock, Faults, Memory, Row
-from tests.campaigns.sim.scenario import Scenario, scenario_of
+from tests.campaigns.sim.scenario import Scenario, scenario_of, share_lines
 from tests.campaigns.sim.twin import TwinStore
 from tests.campaigns.sim.verdict import Variant, Verdict
 
@@ -30,6 +30,8 @@ class World:
         self.scenario: Scenario = scenario_of(self.rng)
         self.jump = timedelta()
         self.variant = variant or Variant()
+        if self.variant.lines is not None:
+            share_lines(self.scenario, self.variant.lines)
         self.memory = Memory(self.kernel, self.wall)
         self.memory.trace = [] if trace else None
         self.violations = self.memory.violations
