@@ -4,6 +4,7 @@ The two were written by different people from the same facts; where they disagre
 """
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -12,6 +13,8 @@ import pytest
 from offhook.lab.carriers import (
     phones,
 )
+from offhook.lab.carriers.core.chaos import RestFault
+from offhook.runs.states import LIVE
 from offhook.telephony.carriers import all_carriers
 from offhook.telephony.ports import (
     CarrierAccount,
@@ -21,6 +24,7 @@ from offhook.telephony.ports import (
     LookedUp,
     MachineVerdict,
     MarkReached,
+    SoughtCall,
     Started,
     StatusUpdate,
     TransferLeg,
@@ -263,6 +267,34 @@ def test_numbers_from_search_to_release(name: str) -> None:
             assert await catalog.owned(mine, number) is None
         if desk.spec.lookup is not None:
             assert isinstance(await desk.spec.lookup.look_up(mine, THEIRS), LookedUp)
+
+    run(name, test)
+
+
+@pytest.mark.parametrize("name", ["plivo", "telnyx", "twilio", "vobiz", "vonage"])
+def test_a_call_whose_dial_lost_its_answer_is_found(name: str) -> None:
+    async def test(desk: Desk) -> None:
+        desk.carrier.phones[THEIRS] = phones.hangs_up_after(2.0)
+        sought = SoughtCall(7, THEIRS, OURS, desk.carrier.clock.now())
+        finder = desk.spec.finder
+        if name == "telnyx":  # which lists live calls only
+            with pytest.raises(CarrierFailed, match="Telnyx has no such call"):
+                await finder.find(desk.account, sought)
+        else:
+            assert await finder.find(desk.account, sought) == []
+        desk.carrier.chaos.rest.append(RestFault("acts_then_silent", "POST *[Cc]all*"))
+        with pytest.raises(CarrierFailed) as failed:
+            await desk.dial()
+        assert failed.value.is_fate_unknown
+        (call,) = desk.carrier.calls
+        (found,) = await finder.find(desk.account, sought)
+        assert (found.call_id, found.status in LIVE) == (call.id, True)
+        later = replace(sought, dialled_at=sought.dialled_at + timedelta(hours=1), run_id=8)
+        await desk.carrier.settled()
+        if name != "telnyx":
+            (found,) = await finder.find(desk.account, sought)
+            assert (found.call_id, found.status) == (call.id, "completed")
+            assert await finder.find(desk.account, later) == []
 
     run(name, test)
 

@@ -1,6 +1,6 @@
 """Runs as carriers know them: by an address of ours, or by the carrier's own id of the call."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -29,6 +29,13 @@ async def by_call_id(
         query = query.where(Run.workflow_id == workflow_id)
     found = await session.execute(query.order_by(Run.id).limit(1).execution_options(populate_existing=True))
     return found.scalar_one_or_none()
+
+
+async def claimed(session: AsyncSession, mode: str, call_ids: Collection[str], *, but: int) -> set[str]:
+    """Those of these calls that other runs have. Without an organisation on purpose: several may share an account at a
+    carrier, and nothing is said of whose they are."""
+    found = await session.scalars(select(Run.call_id).where(Run.mode == mode, Run.call_id.in_(call_ids), Run.id != but))
+    return {call_id for call_id in found if call_id is not None}
 
 
 async def lock_call(session: AsyncSession, mode: str, call_id: str) -> None:

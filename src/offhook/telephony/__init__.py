@@ -23,6 +23,8 @@ from offhook.telephony.events import CallEnded
 from offhook.telephony.gate import MediaGate, SandboxBook, SandboxExchange
 from offhook.telephony.inbound import Answers, InboundCalls
 from offhook.telephony.lookup import CarrierLookup
+from offhook.telephony.lost_calls import JOB as LOST_CALL_JOB
+from offhook.telephony.lost_calls import LostCalls
 from offhook.telephony.managed import ManagedNumbers
 from offhook.telephony.numbers import Numbers
 from offhook.telephony.outbound import CallOrder, Outbound, PlacedCall
@@ -104,7 +106,10 @@ def register(root: Root) -> None:
     root.provide(MediaGate, gate)
     root.provide(Accounts, accounts)
     root.provide(PublicAddress, address)
-    root.provide(Outbound, Outbound(root.db, carriers, reports, accounts, address))
+    lost = LostCalls(root.db, carriers, reports, accounts, root.clock)
+    root.provide(LostCalls, lost)
+    root.provide(Outbound, Outbound(root.db, carriers, reports, accounts, address, lost))
+    root.jobs.add(LOST_CALL_JOB, lost.look)
     root.api.include_router(telephony)
     root.api.include_router(public)
     _register_callbacks(root, carriers, line)

@@ -24,6 +24,7 @@ from offhook.telephony.errors import (
     NumberOnDoNotCallList,
     RunNotDialable,
 )
+from offhook.telephony.lost_calls import LostCalls
 from offhook.telephony.ports import (
     CallLinks,
     CarrierAccount,
@@ -122,20 +123,27 @@ class Outbound:
     """``place``, and ``prepare`` with ``ask`` for many at once, are the only ways in which this process dials."""
 
     def __init__(
-        self, db: Database, carriers: Carriers, reports: CallReports, accounts: Accounts, address: PublicAddress
+        self,
+        db: Database,
+        carriers: Carriers,
+        reports: CallReports,
+        accounts: Accounts,
+        address: PublicAddress,
+        lost: LostCalls,
     ) -> None:
         self.db = db
         self._carriers = carriers
         self._reports = reports
         self._accounts = accounts
         self._address = address
+        self._lost = lost
 
     async def place(self, order: CallOrder) -> PlacedCall:
         """Dial. Raises what makes a run impossible (404, 409, 422, 429), or CarrierRefused (502) when the carrier
         did not take the call; the run then ends ``failed``.
 
         A call whose fate is unknown (the carrier's answer was lost) has no call id yet: its phone may ring, so the
-        carrier's callback or its media go on with the run, and one that nobody speaks of is swept."""
+        carrier's callback or its media go on with the run, or a job finds it (:class:`LostCalls`)."""
         async with self.db.transaction() as session:
             reserved = await self._reserve(session, order)
         run_id = reserved.request.run_id
@@ -230,12 +238,7 @@ class Outbound:
 
     async def find(self, organization_id: int, run_id: int) -> StatusUpdate | None:
         """What the carrier knows of a run's call; None when it surely never got it. CarrierFailed when it cannot say."""
-        async with self.db.transaction() as session:
-            run, account = await self._run_and_account(session, organization_id, run_id)
-        spec = self._carriers.find(run.mode)
-        if spec is None or spec.finder is None:
-            raise CarrierFailed("carrier_cannot_say", f"{run.mode} cannot be asked for calls.", retryable=False)
-        return await spec.finder.find(account, run_id)
+        return await self._lost.find(organization_id, run_id)
 
     async def _run_and_account(
         self, session: AsyncSession, organization_id: int, run_id: int
@@ -264,9 +267,9 @@ class Outbound:
         if await do_not_call.is_listed(session, order.organization_id, [to_number]):
             raise NumberOnDoNotCallList
         account = await self._account(session, order, waiting.mode if waiting else None)
-        _, dialer = self._dialer(account)
+        spec, dialer = self._dialer(account)
         from_number = _from_number(account)
-        context = _context(order, account, to_number, from_number)
+        context = call_context(account, order.context, order.platform_context, to_number, from_number)
         if waiting is None:
             run = await self._new_run(session, order, account, context)
         else:
@@ -275,6 +278,7 @@ class Outbound:
             # With the run, so that one whose process dies before the phone rings does not hold its slot for minutes.
             until = datetime.now(UTC) + timedelta(seconds=settings_of(session).run_lease_s)
             await leases.keep_ringing(session, [run.id], until=until)
+        await self._lost.watch(session, spec, run)
         token = await media_tokens.issue(session, run)
         request = DialRequest(
             run.id,
@@ -335,10 +339,6 @@ class Outbound:
             initial_context=context,
             created_by=order.user_id,
         )
-
-
-def _context(order: CallOrder, account: CarrierAccount, to_number: str, from_number: str) -> dict[str, Any]:
-    return call_context(account, order.context, order.platform_context, to_number, from_number)
 
 
 def call_context(

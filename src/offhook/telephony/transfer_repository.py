@@ -37,3 +37,13 @@ async def set_destination(session: AsyncSession, transfer_id: str, destination_i
         .values(destination_id=destination_id)
         .execution_options(synchronize_session=False)
     )
+
+
+async def destinations(session: AsyncSession, provider: str, call_ids: Collection[str]) -> set[str]:
+    """Those of these calls that are the second leg of a transfer."""
+    found = await session.scalars(
+        select(PendingTransfer.destination_id).where(
+            PendingTransfer.provider == provider, PendingTransfer.destination_id.in_(call_ids)
+        )
+    )
+    return {call_id for call_id in found if call_id is not None}

@@ -4,16 +4,19 @@ from collections.abc import Mapping
 from typing import Any, Final, Protocol
 from urllib.parse import quote
 
+from offhook.telephony.carrier_finding import since
 from offhook.telephony.carrier_forms import digits
 from offhook.telephony.carrier_http import CarrierAnswer
 from offhook.telephony.plivo_dialect import documents
-from offhook.telephony.plivo_dialect.webhooks import transfer_news
+from offhook.telephony.plivo_dialect.webhooks import past_call, transfer_news
 from offhook.telephony.ports import (
     CallLinks,
     CarrierAccount,
     CarrierFailed,
     DialRequest,
     Document,
+    SoughtCall,
+    StatusUpdate,
     TransferLeg,
     TransferNews,
     TransferOrder,
@@ -39,7 +42,7 @@ class DialectApi(Protocol):
 
 
 class DialectCalls:
-    """Implements ``Dialer``, ``Answerer``, ``BlindTransfer`` and ``TransferLegs``. ``display_name`` is for messages,
+    """Implements ``Dialer``, ``CallFinder``, ``Answerer``, ``BlindTransfer`` and ``TransferLegs``. ``display_name`` is for messages,
     ``id_keys`` are the names under which the answer to a new call may have its id."""
 
     display_name: str
@@ -69,6 +72,30 @@ class DialectCalls:
 
     async def hang_up(self, account: CarrierAccount, call_id: str) -> None:
         await self._api.ask(account, "DELETE", call_path(call_id), may_be_gone=True)
+
+    # CallFinder
+
+    async def find(self, account: CarrierAccount, sought: SoughtCall) -> list[StatusUpdate]:
+        """From the queue to the line to the records, so that a call that moves on meanwhile is seen. Nothing but an id
+        is said of queued ones: with any of them, a call that is not found may be among them."""
+        numbers = {"from_number": digits(sought.from_number), "to_number": digits(sought.to_number), "limit": "20"}
+        waiting = await self._ids(account, {"status": "queued"})
+        live = await self._ids(account, {**numbers, "status": "live", "call_direction": "outbound"})
+        past = {**numbers, "end_time__gte": since(sought).strftime("%Y-%m-%d %H:%M:%S")}
+        records = (await self._api.ask(account, "GET", "/Call/", params=past)).json().get("objects")
+        found = [StatusUpdate("initiated", call_id=call_id) for call_id in live]
+        for record in records if isinstance(records, list) else ():
+            update = past_call(record)
+            if update is not None and update.call_id not in live:
+                found.append(update)
+        if waiting and not found:
+            message = f"Calls are still waiting at {self.display_name}."
+            raise CarrierFailed("carrier_cannot_say", message, retryable=True)
+        return found
+
+    async def _ids(self, account: CarrierAccount, params: Mapping[str, str]) -> list[str]:
+        ids = (await self._api.ask(account, "GET", "/Call/", params=params)).json().get("calls")
+        return [call_id for call_id in ids if isinstance(call_id, str)] if isinstance(ids, list) else []
 
     # Answerer
 

@@ -105,6 +105,20 @@ def transfer_news(webhook: Webhook) -> TransferNews | None:
     return TransferNews("ended", call_id) if status == "completed" else None
 
 
+def past_call(record: object) -> StatusUpdate | None:
+    """A record of a call that came from us and is over; what it does not name in a word, its end and its length do."""
+    fields = record if isinstance(record, dict) else {}
+    call_id = fields.get("call_uuid")
+    if not isinstance(call_id, str) or not call_id or fields.get("call_direction") == "inbound":
+        return None
+    status = STATUSES.get(str(fields.get("call_status", "")).lower())
+    if status not in FINAL:
+        said = str(fields.get("hangup_cause_name", "")).lower()
+        unanswered = "busy" if "busy" in said else "no_answer" if "answer" in said else "failed"
+        status = "completed" if fields.get("call_duration") else unanswered
+    return StatusUpdate(status, call_id=call_id)
+
+
 def status_of(fields: dict[str, Any], *, is_over: bool) -> str | None:
     """The call's state; of one that is hung up always a final one, whatever state it was in when it was."""
     said = STATUSES.get(str(fields.get("CallStatus", "")).lower())

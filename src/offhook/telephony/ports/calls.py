@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Protocol
 
 from offhook.runs.carrier_bills import CarrierBill
@@ -128,12 +129,24 @@ class BillReader(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class SoughtCall:
+    """A call of a run whose dial came to no answer. Numbers are E.164; ``dialled_at``: when it was asked for, by our
+    clock, or a little before."""
+
+    run_id: int
+    to_number: str
+    from_number: str
+    dialled_at: datetime
+
+
 class CallFinder(Protocol):
     """Carriers that can say what became of a call whose answer we have lost."""
 
-    async def find(self, account: CarrierAccount, run_id: int) -> StatusUpdate | None:
-        """What the carrier knows of the call of this run; None when it surely never got it. CarrierFailed when it
-        cannot say."""
+    async def find(self, account: CarrierAccount, sought: SoughtCall) -> list[StatusUpdate]:
+        """The calls that may be it as they stand now, each with its ``call_id``: where the carrier does not know our
+        run, all that it has from the one number to the other since ``dialled_at``, those that are over too. None of
+        them is proof that there was none: CarrierFailed when the carrier cannot say that."""
         ...
 
 

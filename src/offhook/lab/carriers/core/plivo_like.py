@@ -45,6 +45,7 @@ class PlivoLikeEmulator(Emulator):
         self.applications: dict[str, dict[str, Any]] = {self.application_id: {"app_name": "Lab", "answer_url": ""}}
         base = f"{self.base}/{{account}}"
         self.route("POST", f"{base}/Call/", self._create)
+        self.route("GET", f"{base}/Call/", self._list)
         self.route("GET", f"{base}/Call/{{id}}/", self._fetch)
         self.route("POST", f"{base}/Call/{{id}}/", self._transfer)
         self.route("DELETE", f"{base}/Call/{{id}}/", self._hang_up)
@@ -225,24 +226,43 @@ class PlivoLikeEmulator(Emulator):
         call = self.call(request.parts["id"])
         if call is None:
             return self.missing(request)
+        return Reply(200, {"api_id": str(uuid.uuid4()), **self._record(call)})
+
+    def _record(self, call: Call) -> dict[str, Any]:
         minutes = -(-call.duration_s // 60)
-        return Reply(
-            200,
-            {
-                "api_id": str(uuid.uuid4()),
-                "call_uuid": call.id,
-                "call_state": "" if call.is_over else self.status_of(call),
-                "call_status": self.status_of(call),
-                "call_direction": call.direction,
-                "from_number": bare(call.from_number),
-                "to_number": bare(call.to_number),
-                "call_duration": call.duration_s,
-                "bill_duration": minutes * 60,
-                "total_amount": f"{0.0085 * minutes:.5f}" if call.is_over else "0.00000",
-                "hangup_cause_name": _ENDS[call.cause or "failed"][2] if call.is_over else None,
-                "end_time": _time(call.ended_at),
-            },
-        )
+        return {
+            "call_uuid": call.id,
+            "call_state": "" if call.is_over else self.status_of(call),
+            "call_status": self.status_of(call),
+            "call_direction": call.direction,
+            "from_number": bare(call.from_number),
+            "to_number": bare(call.to_number),
+            "call_duration": call.duration_s,
+            "bill_duration": minutes * 60,
+            "total_amount": f"{0.0085 * minutes:.5f}" if call.is_over else "0.00000",
+            "hangup_cause_name": _ENDS[call.cause or "failed"][2] if call.is_over else None,
+            "end_time": _time(call.ended_at),
+        }
+
+    async def _list(self, request: Request) -> Reply:
+        """Of live and queued calls the ids, of those that are over the records."""
+        asked = {name: values[0] for name, values in request.query.items()}
+        found = [
+            call
+            for call in reversed(self.calls)
+            if asked.get("from_number", bare(call.from_number)) == bare(call.from_number)
+            and asked.get("to_number", bare(call.to_number)) == bare(call.to_number)
+            and asked.get("call_direction", call.direction) == call.direction
+        ]
+        if status := asked.get("status"):
+            live = [call.id for call in found if not call.is_over and status == "live"]
+            return Reply(200, {"api_id": str(uuid.uuid4()), "calls": live})
+        records = [
+            self._record(call)
+            for call in found
+            if call.is_over and _time(call.ended_at) >= asked.get("end_time__gte", "")
+        ]
+        return Reply(200, {"api_id": str(uuid.uuid4()), "meta": {"total_count": len(records)}, "objects": records})
 
     async def _transfer(self, request: Request) -> Reply:
         """New XML for a leg; what ran for it ends, its stream too."""

@@ -40,6 +40,8 @@ _DETAILS: Final = {
     "no_answer": "timeout",
     "failed": "restricted",
 }
+_PAGE: Final = {"page_size": "10", "record_index": "0"}
+_SECONDS: Final = "%Y-%m-%dT%H:%M:%SZ"
 
 
 class VonageEmulator(Emulator):
@@ -298,8 +300,11 @@ class VonageEmulator(Emulator):
         }
 
     async def _list(self, request: Request) -> Reply:
-        found = [self._rendered(call) for call in self.calls]
-        return Reply(200, {"count": len(found), "page_size": 100, "record_index": 0, "_embedded": {"calls": found}})
+        begin = (request.query.get("date_start") or [""])[0]
+        size, index = (int((request.query.get(name) or [most])[0]) for name, most in _PAGE.items())
+        found = [self._rendered(call) for call in self.calls if call.created_at.strftime(_SECONDS) >= begin]
+        page = {"count": len(found), "page_size": size, "record_index": index}
+        return Reply(200, {**page, "_embedded": {"calls": found[index : index + size]}})
 
     async def _fetch(self, request: Request) -> Reply:
         call = self.call(request.parts["id"])

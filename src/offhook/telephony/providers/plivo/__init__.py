@@ -22,6 +22,7 @@ def carrier(http: CarrierHttp) -> CarrierSpec:
         callbacks=("hangup-callback", "ring-callback"),
         inbound=webhooks,
         wire=DialectWire,
+        finder=calls,
         transfer_legs=calls,
         blind_transfer=calls,
         catalog=numbers,

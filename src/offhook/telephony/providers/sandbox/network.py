@@ -17,7 +17,7 @@ from offhook.runs.states import FINAL
 from offhook.telephony.line import Line
 from offhook.telephony.media import Listener, Open
 from offhook.telephony.pipe import PipeEnd, pipe
-from offhook.telephony.ports import CarrierAccount, CarrierFailed, DialRequest, StatusUpdate
+from offhook.telephony.ports import CarrierAccount, CarrierFailed, DialRequest, SoughtCall, StatusUpdate
 from offhook.telephony.providers.sandbox.brief import Brief
 from offhook.telephony.providers.sandbox.config import Behaviour, SandboxConfig
 from offhook.telephony.providers.sandbox.person import CallerVoice, LineIsDead, Person
@@ -141,21 +141,21 @@ class SandboxNetwork:
         call.task = asyncio.create_task(self._guarded(call), name=f"sandbox-call-{request.run_id}")
         return call.call_id
 
-    async def find(self, account: CarrierAccount, run_id: int) -> StatusUpdate | None:
+    async def find(self, account: CarrierAccount, sought: SoughtCall) -> list[StatusUpdate]:
         """A call whose phone lived in a process that is gone has been cut off."""
         try:
-            record = await self._log.of_run(account.organization_id, run_id)
+            record = await self._log.of_run(account.organization_id, sought.run_id)
             if record is None:
-                return None
+                return []
             if not record.is_over and not self._has(record):
                 await self._log.end(record.call_id, "failed")
-                return StatusUpdate("failed", call_id=record.call_id, end_reason="line_lost")
+                return [StatusUpdate("failed", call_id=record.call_id, end_reason="line_lost")]
         except OSError as error:
             raise CarrierFailed(
                 "carrier_unreachable", f"The sandbox network is away: {error}.", retryable=True
             ) from None
         here = self._calls.get(record.call_id)
-        return StatusUpdate(here.status if here else record.status, call_id=record.call_id)
+        return [StatusUpdate(here.status if here else record.status, call_id=record.call_id)]
 
     def _has(self, record: CallRecord) -> bool:
         """Whether the phone is still there: in this process, or in another that lives."""

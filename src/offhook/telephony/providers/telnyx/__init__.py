@@ -25,6 +25,7 @@ def carrier(http: CarrierHttp) -> CarrierSpec:
         inbound=webhooks,
         follow_up=calls,
         wire=TelnyxWire,
+        finder=calls,
         transfer_legs=calls,
         blind_transfer=calls,
         catalog=numbers,

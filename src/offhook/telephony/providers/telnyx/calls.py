@@ -3,6 +3,7 @@
 import json
 from base64 import b64encode
 from typing import Any, Final
+from urllib.parse import quote
 
 from offhook.telephony.carrier_http import CarrierHttp, setting
 from offhook.telephony.ports import (
@@ -11,6 +12,8 @@ from offhook.telephony.ports import (
     CarrierFailed,
     DialRequest,
     Document,
+    SoughtCall,
+    StatusUpdate,
     TransferLeg,
     TransferNews,
     TransferOrder,
@@ -22,10 +25,11 @@ from offhook.telephony.providers.telnyx.api import TelnyxApi
 # Comes back with the news that a refusal has been spoken.
 REFUSED: Final = b64encode(b"offhook:refused").decode()
 _SPOKEN: Final = "call.speak.ended"
+_MAX_PAGES: Final = 40
 
 
 class TelnyxCalls:
-    """Implements ``Dialer``, ``Answerer``, ``FollowUp``, ``BlindTransfer`` and ``TransferLegs``."""
+    """Implements ``Dialer``, ``CallFinder``, ``Answerer``, ``FollowUp``, ``BlindTransfer`` and ``TransferLegs``."""
 
     def __init__(self, http: CarrierHttp) -> None:
         self._api = TelnyxApi(http)
@@ -41,6 +45,7 @@ class TelnyxCalls:
             "to": request.to_number,
             "from": request.from_number,
             "timeout_secs": _ring_s(request.ring_timeout_s),
+            "client_state": _state_of(request.run_id),
             **_stream(links),
         }
         if request.has_machine_detection:
@@ -49,6 +54,25 @@ class TelnyxCalls:
 
     async def hang_up(self, account: CarrierAccount, call_id: str) -> None:
         await self._api.command(account, call_id, "hangup", {}, may_be_gone=True)
+
+    # CallFinder
+
+    async def find(self, account: CarrierAccount, sought: SoughtCall) -> list[StatusUpdate]:
+        """Telnyx lists calls that live, each with what we gave it; one that is not there may be over."""
+        path = f"/connections/{quote(setting(account, 'connection_id'), safe='')}/active_calls"
+        state, params = _state_of(sought.run_id), {"page[limit]": "250"}
+        for _ in range(_MAX_PAGES):
+            said = (await self._api.ask(account, "GET", path, params=params)).json()
+            calls, meta = said.get("data"), said.get("meta")
+            for call in calls if isinstance(calls, list) else ():
+                if call.get("client_state") == state and call.get("call_control_id"):
+                    return [StatusUpdate("initiated", call_id=str(call["call_control_id"]))]
+            cursors = meta.get("cursors") if isinstance(meta, dict) and meta.get("next") else None
+            after = cursors.get("after") if isinstance(cursors, dict) else None
+            if not calls or not isinstance(after, str) or not after:
+                break
+            params["page[after]"] = after
+        raise CarrierFailed("carrier_cannot_say", "Telnyx has no such call any more, or never had.", retryable=True)
 
     # Answerer
 
@@ -149,6 +173,11 @@ def _stream(links: CallLinks) -> dict[str, Any]:
         "webhook_url": links.callback("events"),
         "webhook_url_method": "POST",
     }
+
+
+def _state_of(run_id: int) -> str:
+    """What a call carries of its run, for whoever has to find it."""
+    return b64encode(f"offhook:run:{run_id}".encode()).decode()
 
 
 def _said(status: str) -> Document:

@@ -25,6 +25,7 @@ def carrier(http: CarrierHttp) -> CarrierSpec:
         callbacks=("status-callback",),
         inbound=webhooks,
         wire=TwilioWire,
+        finder=calls,
         bills=calls,
         transfer_legs=calls,
         blind_transfer=calls,

@@ -4,12 +4,15 @@ from typing import Final
 from urllib.parse import quote
 
 from offhook.runs import carrier_bills
+from offhook.telephony.carrier_finding import may_be
 from offhook.telephony.carrier_http import CarrierHttp
 from offhook.telephony.ports import (
     CarrierAccount,
     CarrierBill,
     CarrierFailed,
     DialRequest,
+    SoughtCall,
+    StatusUpdate,
     TransferLeg,
     TransferNews,
     TransferOrder,
@@ -21,10 +24,11 @@ from offhook.telephony.twilio_dialect import documents
 
 _EVENTS: Final = ["initiated", "ringing", "answered", "completed"]
 _MIN_RING_S: Final = 5
+_PAGE: Final = "50"
 
 
 class TwilioCalls:
-    """Implements ``Dialer``, ``BillReader``, ``BlindTransfer`` and ``TransferLegs``."""
+    """Implements ``Dialer``, ``CallFinder``, ``BillReader``, ``BlindTransfer`` and ``TransferLegs``."""
 
     def __init__(self, http: CarrierHttp) -> None:
         self._api = TwilioApi(http)
@@ -58,6 +62,20 @@ class TwilioCalls:
 
     async def hang_up(self, account: CarrierAccount, call_id: str) -> None:
         await self._api.ask(account, "POST", _call(call_id), form={"Status": "completed"}, may_be_gone=True)
+
+    # CallFinder
+
+    async def find(self, account: CarrierAccount, sought: SoughtCall) -> list[StatusUpdate]:
+        """The latest ones first; more than a page of them since a dial there are not."""
+        params = {"To": sought.to_number, "From": sought.from_number, "PageSize": _PAGE}
+        calls = (await self._api.ask(account, "GET", "/Calls.json", params=params)).json().get("calls")
+        if not isinstance(calls, list):
+            raise CarrierFailed("carrier_cannot_say", "Twilio's answer has no calls.", retryable=True)
+        return [
+            StatusUpdate(webhooks.STATUSES.get(str(call.get("status")), "initiated"), call_id=str(call["sid"]))
+            for call in calls
+            if call.get("sid") and call.get("direction") != "inbound" and may_be(sought, call.get("date_created"))
+        ]
 
     # BillReader
 

@@ -23,6 +23,7 @@ def carrier(http: CarrierHttp) -> CarrierSpec:
         workflow_callbacks=("hangup-callback",),
         inbound=webhooks,
         wire=DialectWire,
+        finder=calls,
         bills=calls,
         transfer_legs=calls,
         blind_transfer=calls,

@@ -24,6 +24,7 @@ def carrier(http: CarrierHttp) -> CarrierSpec:
         account_callbacks=("events",),
         inbound=webhooks,
         wire=VonageWire,
+        finder=calls,
         transfer_legs=calls,
         blind_transfer=calls,
         catalog=numbers,

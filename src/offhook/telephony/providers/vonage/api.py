@@ -14,6 +14,8 @@ from offhook.telephony.ports import CarrierAccount, CarrierFailed
 
 NAME: Final = "vonage"
 GONE: Final = 404
+_PAGE: Final = 100
+_MAX_PAGES: Final = 20
 TOKEN_S: Final = 300
 _VOICE: Final = "https://api.nexmo.com/v1/calls"
 _APPLICATIONS: Final = "https://api.nexmo.com/v2/applications"
@@ -48,6 +50,21 @@ class VonageApi:
         url = f"{_VOICE}/{quote(call_id, safe='')}" if call_id else _VOICE
         return await self._send(self._signed(account, method, url, body), may_be_gone=may_be_gone)
 
+    async def calls(self, account: CarrierAccount, params: Mapping[str, str]) -> list[dict[str, Any]]:
+        """The records of calls, live ones too. CarrierFailed, also when they cannot be read or do not end."""
+        calls: list[dict[str, Any]] = []
+        for _ in range(_MAX_PAGES):
+            page = {**params, "page_size": str(_PAGE), "record_index": str(len(calls))}
+            said = (await self._send(self._signed(account, "GET", _VOICE, None, page))).json()
+            embedded = said.get("_embedded")
+            found = embedded.get("calls") if isinstance(embedded, dict) else None
+            if not isinstance(found, list):
+                break
+            calls += [call for call in found if isinstance(call, dict)]
+            if len(found) < _PAGE:
+                return calls
+        raise CarrierFailed("carrier_cannot_say", "Vonage's list of calls is not whole.", retryable=True)
+
     async def insights(self, account: CarrierAccount, number: str) -> dict[str, Any]:
         body = {
             "phone_number": number.removeprefix("+"),
@@ -78,9 +95,16 @@ class VonageApi:
         request = CarrierRequest(method, url, auth=_basic(account), params=params or {}, form=form)
         return (await self._send(request)).json()
 
-    def _signed(self, account: CarrierAccount, method: str, url: str, body: Mapping[str, Any]) -> CarrierRequest:
+    def _signed(
+        self,
+        account: CarrierAccount,
+        method: str,
+        url: str,
+        body: Mapping[str, Any] | None,
+        params: Mapping[str, str] | None = None,
+    ) -> CarrierRequest:
         headers = {"authorization": f"Bearer {application_token(account, time.time())}"}
-        return CarrierRequest(method, self._http.address(NAME, url), headers=headers, body=body)
+        return CarrierRequest(method, self._http.address(NAME, url), headers=headers, params=params or {}, body=body)
 
     async def _send(self, request: CarrierRequest, *, may_be_gone: bool = False) -> CarrierAnswer:
         answer = await self._http.send(request)

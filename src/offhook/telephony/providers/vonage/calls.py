@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from offhook.telephony.carrier_finding import since
 from offhook.telephony.carrier_forms import digits
 from offhook.telephony.carrier_http import CarrierHttp
 from offhook.telephony.ports import (
@@ -11,6 +12,8 @@ from offhook.telephony.ports import (
     CarrierFailed,
     DialRequest,
     Document,
+    SoughtCall,
+    StatusUpdate,
     TransferLeg,
     TransferNews,
     TransferOrder,
@@ -23,7 +26,7 @@ _BEEP_TIMEOUT_S: Final = 45
 
 
 class VonageCalls:
-    """Implements ``Dialer``, ``Answerer``, ``BlindTransfer`` and ``TransferLegs``."""
+    """Implements ``Dialer``, ``CallFinder``, ``Answerer``, ``BlindTransfer`` and ``TransferLegs``."""
 
     def __init__(self, http: CarrierHttp) -> None:
         self._api = VonageApi(http)
@@ -50,6 +53,20 @@ class VonageCalls:
 
     async def hang_up(self, account: CarrierAccount, call_id: str) -> None:
         await self._api.call(account, "PUT", call_id, {"action": "hangup"}, may_be_gone=True)
+
+    # CallFinder
+
+    async def find(self, account: CarrierAccount, sought: SoughtCall) -> list[StatusUpdate]:
+        """Our media's leg has an address where a phone has its number."""
+        begin = since(sought).strftime("%Y-%m-%dT%H:%M:%SZ")
+        calls = await self._api.calls(account, {"date_start": begin, "order": "desc"})
+        return [
+            StatusUpdate(webhooks.status_of(call) or "initiated", call_id=str(call["uuid"]))
+            for call in calls
+            if call.get("uuid")
+            and call.get("direction") != "inbound"
+            and (_number(call, "to"), _number(call, "from")) == (digits(sought.to_number), digits(sought.from_number))
+        ]
 
     # Answerer
 
@@ -113,3 +130,8 @@ def _between(to_number: str, from_number: str, ring_s: float, event_url: str) ->
         "event_url": [event_url],
         "event_method": "POST",
     }
+
+
+def _number(call: Mapping[str, Any], side: str) -> str:
+    end = call.get(side)
+    return str(end.get("number", "")) if isinstance(end, dict) else ""

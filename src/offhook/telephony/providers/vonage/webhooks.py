@@ -47,7 +47,7 @@ class VonageWebhooks:
             call_id = _call_id(fields, "call_uuid", "uuid")
             may_speak = said == "human" or fields.get("sub_state") in _BEEPED
             return MachineVerdict(is_machine=said == "machine", may_speak=may_speak, call_id=call_id)
-        status = _status(fields)
+        status = status_of(fields)
         if status is None or str(fields.get("to", "")).startswith(("ws:", "wss:")):
             return None
         reason = fields.get("detail") if status == "failed" else None
@@ -84,7 +84,7 @@ class VonageWebhooks:
 
 def transfer_news(webhook: Webhook) -> TransferNews | None:
     fields = any_fields(webhook)
-    status = _status(fields)
+    status = status_of(fields)
     if status is None:
         return None
     call_id = _call_id(fields, "uuid")
@@ -95,7 +95,7 @@ def transfer_news(webhook: Webhook) -> TransferNews | None:
     return TransferNews("ended", call_id) if status == "completed" else None
 
 
-def _status(fields: dict[str, Any]) -> str | None:
+def status_of(fields: dict[str, Any]) -> str | None:
     """Rejected is either that the number cannot be called or that the callee declined."""
     if fields.get("status") == "rejected" and "declined" in str(fields.get("detail", "")):
         return "busy"
