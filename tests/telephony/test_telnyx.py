@@ -2,6 +2,7 @@
 
 import base64
 import json
+from base64 import b64encode
 from decimal import Decimal
 from random import Random
 from typing import Any
@@ -77,6 +78,7 @@ class TestCalls:
             "to": "+14155550123",
             "from": "+12015550100",
             "timeout_secs": 30,
+            "client_state": b64encode(b"offhook:run:7").decode(),
             **STREAM,
         }
         assert ended.target == "/v2/calls/v3%3A9/actions/hangup"
