@@ -106,16 +106,22 @@ def register(root: Root) -> None:
     root.provide(MediaGate, gate)
     root.provide(Accounts, accounts)
     root.provide(PublicAddress, address)
-    lost = LostCalls(root.db, carriers, reports, accounts, root.clock)
-    root.provide(LostCalls, lost)
-    root.provide(Outbound, Outbound(root.db, carriers, reports, accounts, address, lost))
-    root.jobs.add(LOST_CALL_JOB, lost.look)
+    _register_calls(root, carriers)
     root.api.include_router(telephony)
     root.api.include_router(public)
     _register_callbacks(root, carriers, line)
     _register_accounts(root, carriers)
     root.on_stop += [http.aclose, signals.close, network.close]
     root.on_stop += [spec.close for name in carriers.names if (spec := carriers.find(name)) and spec.close]
+
+
+def _register_calls(root: Root, carriers: Carriers) -> None:
+    """Placing them."""
+    accounts, address, reports = root.get(Accounts), root.get(PublicAddress), root.get(CallReports)
+    lost = LostCalls(root.db, carriers, reports, accounts, root.clock)
+    root.provide(LostCalls, lost)
+    root.provide(Outbound, Outbound(root.db, carriers, reports, accounts, address, lost))
+    root.jobs.add(LOST_CALL_JOB, lost.look)
 
 
 def _register_callbacks(root: Root, carriers: Carriers, line: CarrierLine) -> None:
