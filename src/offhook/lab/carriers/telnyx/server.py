@@ -20,7 +20,7 @@ from offhook.lab.carriers.core.emulator import Emulator, Number
 from offhook.lab.carriers.core.phones import Voice, hum
 from offhook.lab.carriers.core.rest import Reply, Request
 from offhook.lab.carriers.core.words import is_e164
-from offhook.lab.carriers.telnyx import conferences, numbers
+from offhook.lab.carriers.telnyx import active_calls, conferences, numbers
 from offhook.lab.carriers.telnyx.actions import Actions, stream_problem
 from offhook.lab.carriers.telnyx.endings import how_it_ended
 from offhook.lab.carriers.telnyx.replies import failure, ok
@@ -57,8 +57,8 @@ class TelnyxEmulator(Emulator):
         self.route("POST", "/v2/calls", self._create)
         self.route("GET", "/v2/calls/{id}", self._fetch)
         self.route("POST", "/v2/calls/{id}/actions/{command}", self._command)
-        self.route("GET", "/v2/connections/{id}/active_calls", self._active)
         self.route("GET", "/v2/balance", self._balance)
+        active_calls.add_routes(self)
         conferences.add_routes(self)
         numbers.add_routes(self)
 
@@ -306,21 +306,6 @@ class TelnyxEmulator(Emulator):
             return self.missing(request)
         times = {"start_time": call.created_at.isoformat(), "call_duration": call.duration_s}
         return ok(**self.rendered(call), **times)
-
-    async def _active(self, request: Request) -> Reply:
-        """The connection's live calls, by pages with a cursor."""
-        live = [call for call in self.live_calls if call.extra.get("connection_id") == request.parts["id"]]
-        most = int((request.query.get("page[limit]") or ["20"])[0])
-        begin = int((request.query.get("page[after]") or ["0"])[0])
-        names = ("record_type", "call_control_id", "call_leg_id", "call_session_id", "client_state")
-        data = []
-        for call in live[begin : begin + most]:
-            said = self.rendered(call)
-            data.append({**{name: said[name] for name in names}, "call_duration": call.duration_s})
-        end = begin + len(data)
-        more = f"/v2/connections/{request.parts['id']}/active_calls?page[after]={end}" if end < len(live) else None
-        meta = {"total_items": len(live), "cursors": {"after": str(end), "before": str(begin)}, "next": more}
-        return Reply(200, {"data": data, "meta": meta})
 
     async def _command(self, request: Request) -> Reply:
         call = self.call(request.parts["id"])

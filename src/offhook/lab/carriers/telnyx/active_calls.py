@@ -1,0 +1,29 @@
+"""The list of a connection's live calls."""
+
+from typing import TYPE_CHECKING
+
+from offhook.lab.carriers.core.rest import Reply, Request
+
+if TYPE_CHECKING:
+    from offhook.lab.carriers.telnyx.server import TelnyxEmulator
+
+_SHOWN = ("record_type", "call_control_id", "call_leg_id", "call_session_id", "client_state")
+
+
+def add_routes(server: "TelnyxEmulator") -> None:
+    async def active(request: Request) -> Reply:
+        """By pages with a cursor; a call that is over is not there any more."""
+        connection = request.parts["id"]
+        live = [call for call in server.live_calls if call.extra.get("connection_id") == connection]
+        most = int((request.query.get("page[limit]") or ["20"])[0])
+        begin = int((request.query.get("page[after]") or ["0"])[0])
+        data = []
+        for call in live[begin : begin + most]:
+            said = server.rendered(call)
+            data.append({**{name: said[name] for name in _SHOWN}, "call_duration": call.duration_s})
+        end = begin + len(data)
+        more = f"/v2/connections/{connection}/active_calls?page[after]={end}" if end < len(live) else None
+        cursors = {"after": str(end), "before": str(begin)}
+        return Reply(200, {"data": data, "meta": {"total_items": len(live), "cursors": cursors, "next": more}})
+
+    server.route("GET", "/v2/connections/{id}/active_calls", active)
