@@ -21,7 +21,7 @@ export const theme = createTheme({
   headings: { fontWeight: "650" },
   cursorType: "pointer",
   components: {
-    Badge: Badge.extend({ defaultProps: { variant: "light", tt: "none", fw: 600 } }),
+    Badge: Badge.extend({ defaultProps: { variant: "light", tt: "none", fw: 600, miw: "max-content" } }),
     Modal: Modal.extend({ defaultProps: { radius: "lg", closeButtonProps: { "aria-label": "Close" } }, styles: { title: { fontSize: 17, fontWeight: 650 } } }),
     Table: Table.extend({ defaultProps: { verticalSpacing: "sm", horizontalSpacing: "lg" } }),
   },

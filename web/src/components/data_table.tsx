@@ -27,13 +27,15 @@ interface DataTableProps {
   columns: readonly Column[];
   minWidth?: number;
   sorting?: Sorting;
+  /** For a narrow panel. */
+  isTight?: boolean;
   children: ReactNode;
 }
 
-export function DataTable({ label, columns, minWidth = 640, sorting, children }: DataTableProps) {
+export function DataTable({ label, columns, minWidth = 640, sorting, isTight = false, children }: DataTableProps) {
   return (
     <div className={classes.scroll} tabIndex={0} role="region" aria-label={label}>
-      <Table className={classes.table} style={{ minWidth }} highlightOnHover>
+      <Table className={classes.table} style={{ minWidth }} highlightOnHover {...(isTight ? { horizontalSpacing: "sm" } : {})}>
         <Table.Thead>
           <Table.Tr>
             {columns.map((column) => (

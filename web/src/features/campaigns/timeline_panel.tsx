@@ -24,8 +24,9 @@ export default function TimelinePanel({ campaign, done }: { campaign: Campaign; 
   if (steps.length === 0) return null;
   const outcomes = [...new Set(steps.flatMap((step) => Object.keys(step.outcomes)))];
   const isLong = (timeline.data?.step_seconds ?? 0) >= 3600 * 6;
+  const hasSeconds = (timeline.data?.step_seconds ?? 60) < 60;
   const label = (iso: string) =>
-    new Date(iso).toLocaleString(undefined, isLong ? { day: "numeric", month: "short" } : { hour: "2-digit", minute: "2-digit" });
+    new Date(iso).toLocaleString(undefined, isLong ? { day: "numeric", month: "short" } : { hour: "2-digit", minute: "2-digit", ...(hasSeconds ? { second: "2-digit" } : {}) });
   const rows = steps.map((step) => ({ at: label(step.from_time), ...step.outcomes }));
   return (
     <Panel title="Outcomes over time">

@@ -30,7 +30,7 @@ export function Costs({ run }: { run: RunDetail }) {
   if (run.cost_lines.length === 0 && run.unpriced.length === 0) return null;
   return (
     <Panel title="Cost" right={<Text fw={650}>{money(run.cost_cents)}</Text>}>
-      <DataTable label="Cost lines" columns={COST_COLUMNS} minWidth={380}>
+      <DataTable label="Cost lines" columns={COST_COLUMNS} minWidth={380} isTight>
         {run.cost_lines.map((line) => (
           <Table.Tr key={`${line.kind}.${line.provider}.${line.model}.${line.unit}`}>
             <Table.Td>

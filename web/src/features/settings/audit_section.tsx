@@ -10,7 +10,7 @@ import { dateTime } from "../../lib/format";
 import type { Schema } from "../../lib/types";
 import { useAudit } from "./api_lists";
 
-const COLUMNS = [{ title: "When" }, { title: "Who" }, { title: "Did" }, { title: "To" }, { title: "Details" }, { title: "From" }];
+const COLUMNS = [{ title: "When", width: 190 }, { title: "Who", width: 210 }, { title: "What" }];
 
 export default function AuditSection() {
   const [typed, setTyped] = useState("");
@@ -41,21 +41,23 @@ export default function AuditSection() {
             </Empty>
           ) : (
             <>
-              <DataTable label="Audit log" columns={COLUMNS} minWidth={900}>
+              <DataTable label="Audit log" columns={COLUMNS} minWidth={680}>
                 {data.entries.map((entry) => (
                   <Table.Tr key={entry.id}>
-                    <Table.Td c="dimmed">{dateTime(entry.created_at)}</Table.Td>
+                    <Table.Td>
+                      {dateTime(entry.created_at)}
+                      <Second words={entry.ip} />
+                    </Table.Td>
                     <Table.Td>
                       <Who entry={entry} />
                     </Table.Td>
-                    <Table.Td fw={600}>{entry.action}</Table.Td>
-                    <Table.Td>{entry.target ?? "–"}</Table.Td>
-                    <Table.Td maw={280}>
-                      {Object.keys(entry.data).length > 0 && (
-                        <Code style={{ whiteSpace: "normal", overflowWrap: "anywhere", background: "none" }}>{JSON.stringify(entry.data)}</Code>
-                      )}
+                    <Table.Td style={{ whiteSpace: "normal" }}>
+                      <b>{entry.action}</b>{" "}
+                      <Text span fz="xs" c="dimmed">
+                        {entry.target}
+                      </Text>
+                      <Details data={entry.data} />
                     </Table.Td>
-                    <Table.Td c="dimmed">{entry.ip ?? "–"}</Table.Td>
                   </Table.Tr>
                 ))}
               </DataTable>
@@ -65,6 +67,25 @@ export default function AuditSection() {
         }
       </Loaded>
     </Panel>
+  );
+}
+
+function Second({ words }: { words: string | null }) {
+  if (words === null) return null;
+  return (
+    <Text fz="xs" c="dimmed">
+      {words}
+    </Text>
+  );
+}
+
+function Details({ data }: { data: Record<string, unknown> }) {
+  const entries = Object.entries(data);
+  if (entries.length === 0) return null;
+  return (
+    <Code style={{ background: "none", display: "block", overflowWrap: "anywhere", padding: 0 }}>
+      {entries.map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`).join(" · ")}
+    </Code>
   );
 }
 

@@ -16,16 +16,22 @@ import { CampaignsTab, RunsTab, WorkflowsTab } from "./tabs";
 
 export function SuperuserPage() {
   const account = useAccount();
+  if (account.data === undefined) return null;
+  return account.data.is_superuser ? <Everything /> : <NotForYou />;
+}
+
+function NotForYou() {
+  return (
+    <Page title="Superuser">
+      <Empty title="Not for this account">Only superusers see across organisations: offhook superuser grant E-MAIL makes one.</Empty>
+    </Page>
+  );
+}
+
+function Everything() {
   const organizations = useOrganizations();
   const [chosen, setChosen] = useState<string | null>(null);
   const [isActing, setIsActing] = useState(false);
-  if (account.data && !account.data.is_superuser) {
-    return (
-      <Page title="Superuser">
-        <Empty title="Not for this account">Only superusers see across organisations: offhook superuser grant E-MAIL makes one.</Empty>
-      </Page>
-    );
-  }
   const organizationId = chosen === null ? null : Number(chosen);
   const choice = (
     <Select

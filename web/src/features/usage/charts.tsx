@@ -35,7 +35,7 @@ export default function Chart({ label, kind, rows, series, show }: ChartProps) {
             kind === "bars" ? (
               <Bar key={one.key} dataKey={one.key} name={one.name} stackId="all" fill={one.color} maxBarSize={26} isAnimationActive={false} />
             ) : (
-              <Line key={one.key} dataKey={one.key} name={one.name} stroke={one.color} strokeWidth={2} dot={rows.length <= 14} connectNulls isAnimationActive={false} />
+              <Line key={one.key} dataKey={one.key} name={one.name} stroke={one.color} strokeWidth={2} dot={rows.filter((row) => row[one.key] !== null).length <= 14} connectNulls isAnimationActive={false} />
             ),
           )}
         </Kind>
