@@ -81,6 +81,12 @@ _SUMS = (
     """INSERT INTO usage_buckets (organization_id, bucket_at, calls, duration_ms, billable_ms, cost_cents)
     SELECT organization_id, date_bin('15 minutes', created_at, '2000-01-01T00:00:00Z'), count(*),
       sum(coalesce(duration, 0) * 1000), sum(coalesce(duration, 0) * 1000), sum(cost_cents) FROM runs GROUP BY 1, 2""",
+    """INSERT INTO outcome_buckets (organization_id, bucket_at, outcome, calls)
+    SELECT organization_id, date_bin('15 minutes', created_at, '2000-01-01T00:00:00Z'), outcome, count(*)
+    FROM runs GROUP BY 1, 2, 3""",
+    """INSERT INTO agent_days (organization_id, day, workflow_id, outcome, calls, duration_ms, cost_cents)
+    SELECT organization_id, (created_at AT TIME ZONE 'UTC')::date, workflow_id, outcome, count(*),
+      sum(coalesce(duration, 0) * 1000), sum(cost_cents) FROM runs GROUP BY 1, 2, 3, 4""",
     """INSERT INTO model_usage_buckets (organization_id, bucket_at, kind, provider, model, prompt_tokens,
       completion_tokens, characters, seconds, calls, runs, unpriced_runs, cost_cents)
     SELECT organization_id, bucket_at, kind, provider, model, calls * 900, calls * 80, calls * 900, calls * 61, calls,

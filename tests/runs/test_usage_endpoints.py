@@ -12,6 +12,7 @@ import pytest
 from httpx import AsyncClient
 
 from offhook.root import Root
+from offhook.runs import costs
 from offhook.runs.tables import Run
 from tests.fixtures_orgs import OrgFixture
 from tests.runs.conftest import MakeRun, MakeWorkflow
@@ -185,25 +186,46 @@ class TestReport:
 
 
 class TestInsights:
-    async def test_days_and_agents(
-        self, client: AsyncClient, org: OrgFixture, other_org: OrgFixture, root: Root, runs: list[Run]
-    ) -> None:
+    @pytest.fixture
+    async def counted(self, root: Root, runs: list[Run]) -> list[Run]:
+        """They are over: today's answered in 400 ms, yesterday's in 600, and a voicemail of the day before in 900."""
         async with root.db.transaction() as session:
             for run, p50_ms in zip(runs, (400, 600, 900), strict=True):
                 row = await session.get_one(Run, run.id)
                 row.latency = {"p50_ms": p50_ms, "p95_ms": 2000, "turns": 3}
-            row.outcome = "voicemail"
+                row.outcome = "voicemail" if p50_ms == 900 else "answered"
+                await session.flush()
+                await costs.store(session, row)
+        return runs
+
+    async def test_days_and_agents(
+        self, client: AsyncClient, org: OrgFixture, other_org: OrgFixture, counted: list[Run]
+    ) -> None:
         shown = (await client.get(INSIGHTS, params={"days": 3}, headers=org.key_headers)).json()
         assert [day["call_count"] for day in shown["days"]] == [1, 1, 1]
         assert [day["p50_ms"] for day in shown["days"]] == [900, 600, 400]
-        assert shown["days"][0]["outcomes"] == {"voicemail": 1}
-        assert (shown["days"][2]["total_minutes"], shown["days"][2]["total_cost_cents"]) == (0.5, 0)
-        agents = {agent["workflow_id"]: agent for agent in shown["agents"]}
-        assert set(agents) == {run.workflow_id for run in runs}
-        assert sum(agent["call_count"] for agent in agents.values()) == 3
+        assert [day["outcomes"] for day in shown["days"]] == [{"voicemail": 1}, {"answered": 1}, {"answered": 1}]
+        assert shown["days"][2]["total_minutes"] == 0.5
+        (agent,) = shown["agents"]
+        assert (agent["workflow_id"], agent["call_count"]) == (counted[0].workflow_id, 3)
+        assert list(agent["outcomes"].items()) == [("answered", 2), ("voicemail", 1)]
+        assert (agent["p50_ms"], agent["total_minutes"]) == (600, 3.0)
         theirs = (await client.get(INSIGHTS, params={"days": 3}, headers=other_org.key_headers)).json()
         assert theirs["agents"] == []
         assert [day["outcomes"] for day in theirs["days"]] == [{}] * 3
+
+    async def test_a_run_that_is_told_again_counts_once_and_as_it_is_now(
+        self, client: AsyncClient, org: OrgFixture, root: Root, counted: list[Run]
+    ) -> None:
+        async with root.db.transaction() as session:
+            row = await session.get_one(Run, counted[0].id)
+            row.outcome = "voicemail"
+            await session.flush()
+            await costs.store(session, row)
+        shown = (await client.get(INSIGHTS, params={"days": 1}, headers=org.key_headers)).json()
+        assert shown["days"][0]["outcomes"] == {"voicemail": 1}
+        whole = (await client.get(INSIGHTS, params={"days": 3}, headers=org.key_headers)).json()
+        assert whole["agents"][0]["outcomes"] == {"voicemail": 2, "answered": 1}
 
     @pytest.mark.parametrize("days", ["0", "93", "x"])
     async def test_bad_input(self, client: AsyncClient, org: OrgFixture, days: str) -> None:

@@ -15,7 +15,7 @@ from offhook.runs.limits import TEXT_CHAT
 from offhook.runs.links import BROWSER
 from offhook.runs.tables import Run, RunCostLine
 from offhook.usage import service as usage_service
-from offhook.usage.service import Charge, ModelUse, RunFacts
+from offhook.usage.service import UNKNOWN, Charge, ModelUse, RunFacts
 
 PLATFORM: Final = "platform"
 # Of balances and of the price table.
@@ -76,6 +76,7 @@ def _facts(run: Run, lines: Sequence[CostLine | Unpriced]) -> RunFacts:
         is_billable=run.mode != TEXT_CHAT,
         cost_cents=sum((line.cost_cents for line in lines if isinstance(line, CostLine)), Decimal(0)),
         models=_models(run.usage, lines),
+        outcome=run.outcome or UNKNOWN,
     )
 
 

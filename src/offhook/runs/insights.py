@@ -1,110 +1,124 @@
 """How conversations went over the last days, by day and by agent: outcomes, minutes, cost and answer time."""
 
-from collections import Counter, defaultdict
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final
-from zoneinfo import ZoneInfo
 
-from sqlalchemy import Float, Integer, func, select
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    DateTime,
+    Float,
+    Integer,
+    Select,
+    func,
+    literal,
+    select,
+    true,
+)
+from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.orgs import service as orgs
 from offhook.runs.tables import Run
-from offhook.usage.periods import last_days, midnight, zone
+from offhook.usage import service as usage
+from offhook.usage.periods import boundaries, last_days, zone
 from offhook.workflows import service as workflows
 
 MAX_DAYS: Final = 92
-# Answer times are not in an index: of so many of the newest runs they are read.
-MOST_TIMED: Final = 20_000
-_UNKNOWN: Final = "unknown"
+MOST_AGENTS: Final = 20
+# Answer times are in no index: they are read of so many of the newest runs of each day and of each agent.
+SAMPLE: Final = 100
 
 
 async def insights(session: AsyncSession, organization_id: int, now: datetime, count: int) -> dict[str, Any]:
-    """``{days, agents}`` of finished runs; days by the organisation's clocks, the oldest first, empty ones included."""
+    """``{days, agents}`` of finished runs; days by the organisation's clocks, the oldest first, empty ones included.
+
+    Agents are the busiest ones, from the UTC day on in which the first of these days begins.
+    """
     where = zone((await orgs.organization(session, organization_id)).time_zone)
     days = last_days(now, count, where)
-    since = midnight(days[0], where)
-    counted = await _counted(session, organization_id, since, where)
-    timed = await _timed(session, organization_id, since, where)
-    names = await workflows.names_of(session, organization_id, {row.workflow_id for row in counted})
+    between = boundaries(days, where)
+    sums, outcomes = await usage.by_day(session, organization_id, between)
+    times = await _day_times(session, organization_id, between)
     return {
-        "days": [_group([row for row in counted if row.day == day], timed["day", day]) | {"date": day} for day in days],
-        "agents": sorted(
-            _agents(counted, timed, names), key=lambda agent: (-agent["call_count"], agent["workflow_id"])
-        ),
+        "days": [
+            _shown(sums.get(number), outcomes.get(number, {}), times.get(number)) | {"date": day}
+            for number, day in enumerate(days)
+        ],
+        "agents": await _agents(session, organization_id, between[0]),
     }
 
 
-def _agents(counted: Sequence[Any], timed: dict[tuple[str, Any], Any], names: dict[int, str]) -> list[dict[str, Any]]:
-    by_agent: dict[int, list[Any]] = defaultdict(list)
-    for row in counted:
-        by_agent[row.workflow_id].append(row)
+async def _agents(session: AsyncSession, organization_id: int, since: datetime) -> list[dict[str, Any]]:
+    rows = await usage.by_agent(session, organization_id, since.astimezone(UTC).date(), MOST_AGENTS)
+    names = await workflows.names_of(session, organization_id, {row.workflow_id for row in rows})
+    times = await _agent_times(session, organization_id, list(names), since)
     return [
-        _group(rows, timed["workflow", workflow_id])
-        | {"workflow_id": workflow_id, "workflow_name": names.get(workflow_id, "")}
-        for workflow_id, rows in by_agent.items()
+        _shown(row, usage.ordered(row.outcomes), times.get(row.workflow_id))
+        | {"workflow_id": row.workflow_id, "workflow_name": names[row.workflow_id]}
+        for row in rows
+        if row.workflow_id in names
     ]
 
 
-def _group(rows: Sequence[Any], timed: Any) -> dict[str, Any]:
-    outcomes: Counter[str] = Counter()
-    for row in rows:
-        outcomes[row.outcome or _UNKNOWN] += row.number
+def _shown(sums: Any, outcomes: dict[str, int], times: Any) -> dict[str, Any]:
     return {
-        "call_count": sum(outcomes.values()),
-        "total_minutes": round(float(sum(row.seconds for row in rows)) / 60, 2),
-        "total_cost_cents": int(sum(row.cost_cents for row in rows)),
-        "outcomes": dict(outcomes.most_common()),
-        "p50_ms": None if timed is None else round(timed.p50),
-        "p95_ms": None if timed is None else round(timed.p95),
+        "call_count": 0 if sums is None else int(sums.calls),
+        "total_minutes": 0.0 if sums is None else round(int(sums.duration_ms) / 60_000, 2),
+        "total_cost_cents": 0 if sums is None else int(sums.cost_cents),
+        "outcomes": outcomes,
+        "p50_ms": None if times is None else round(times.p50),
+        "p95_ms": None if times is None else round(times.p95),
     }
 
 
-async def _counted(session: AsyncSession, organization_id: int, since: datetime, where: ZoneInfo) -> Sequence[Any]:
-    """``(day, workflow_id, outcome, number, seconds, cost_cents)``."""
-    day = func.date(func.timezone(where.key, Run.created_at)).label("day")
-    found = await session.execute(
-        select(
-            day,
-            Run.workflow_id,
-            Run.outcome,
-            func.count().label("number"),
-            func.coalesce(func.sum(Run.duration), 0).label("seconds"),
-            func.sum(Run.cost_cents).label("cost_cents"),
-        )
-        .where(Run.organization_id == organization_id, Run.created_at >= since, Run.outcome.is_not(None))
-        .group_by(day, Run.workflow_id, Run.outcome)
+async def _day_times(session: AsyncSession, organization_id: int, between: Sequence[datetime]) -> dict[int, Any]:
+    """``(p50, p95)`` by the number of the day."""
+    moments = ARRAY(DateTime(timezone=True))
+    days = (
+        func.unnest(literal(list(between[:-1]), moments), literal(list(between[1:]), moments))
+        .table_valued("since", "until", with_ordinality="number")
+        .render_derived("days")
     )
-    return found.all()
+    newest = _newest(organization_id, [Run.created_at >= days.c.since, Run.created_at < days.c.until])
+    return {key - 1: times for key, times in (await _times(session, days, days.c.number, newest)).items()}
 
 
-async def _timed(
-    session: AsyncSession, organization_id: int, since: datetime, where: ZoneInfo
-) -> dict[tuple[str, Any], Any]:
-    """The median and the 95th percentile of runs' median answer times, by ``("day", date)`` and ``("workflow", id)``."""
-    newest = (
-        select(
-            func.date(func.timezone(where.key, Run.created_at)).label("day"),
-            Run.workflow_id,
-            Run.latency["p50_ms"].astext.cast(Integer).label("p50_ms"),
-        )
-        .where(Run.organization_id == organization_id, Run.created_at >= since, Run.outcome.is_not(None))
-        .order_by(Run.created_at.desc())
-        .limit(MOST_TIMED)
-        .subquery()
+async def _agent_times(
+    session: AsyncSession, organization_id: int, workflow_ids: Sequence[int], since: datetime
+) -> dict[int, Any]:
+    """The same by agent."""
+    agents = func.unnest(literal(list(workflow_ids), ARRAY(BigInteger))).table_valued("id").render_derived("agents")
+    newest = _newest(organization_id, [Run.workflow_id == agents.c.id, Run.created_at >= since])
+    return await _times(session, agents, agents.c.id, newest)
+
+
+def _newest(organization_id: int, conditions: Sequence[ColumnElement[bool]]) -> Select[Any]:
+    return (
+        select(Run.id)
+        .where(Run.organization_id == organization_id, *conditions, Run.outcome.is_not(None), Run.duration > 0)
+        .order_by(Run.created_at.desc(), Run.id.desc())
+        .limit(SAMPLE)
     )
-    columns = newest.c
 
-    def share(of: float) -> Any:
-        return func.percentile_cont(of).within_group(columns.p50_ms.cast(Float))
 
-    found: dict[tuple[str, Any], Any] = defaultdict(lambda: None)
-    for kind, column in (("day", columns.day), ("workflow", columns.workflow_id)):
-        rows = await session.execute(
-            select(column.label("key"), share(0.5).label("p50"), share(0.95).label("p95"))
-            .where(columns.p50_ms.is_not(None))
-            .group_by(column)
+async def _times(session: AsyncSession, groups: Any, key: ColumnElement[Any], newest: Select[Any]) -> dict[int, Any]:
+    """The median and the 95th percentile of these runs' median answer times."""
+    sampled = newest.lateral("sampled")
+    p50_ms = Run.latency["p50_ms"].astext.cast(Integer).cast(Float)
+    rows = await session.execute(
+        select(
+            key.label("key"),
+            *(
+                func.percentile_cont(share).within_group(p50_ms).label(name)
+                for name, share in (("p50", 0.5), ("p95", 0.95))
+            ),
         )
-        found |= {(kind, row.key): row for row in rows}
-    return found
+        .select_from(groups)
+        .join(sampled, true())
+        .join(Run, Run.id == sampled.c.id)
+        .where(p50_ms.is_not(None))
+        .group_by(key)
+    )
+    return {int(row.key): row for row in rows}

@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
+
+UNKNOWN: Final = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,7 @@ class RunFacts:
     is_billable: bool
     cost_cents: Decimal
     models: Sequence[ModelUse] = ()
+    outcome: str = UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)

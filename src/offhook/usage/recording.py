@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.orgs import service as orgs
 from offhook.usage import ledger, repository
 from offhook.usage.facts import Charge, RunFacts
+from offhook.usage.outcomes import OutcomeSums
 from offhook.usage.periods import Period, bucket_of, month_of, zone
 from offhook.usage.tables import RunUsage
 
@@ -32,7 +33,7 @@ async def record_runs(session: AsyncSession, organization_id: int, runs: Sequenc
     account = await repository.locked_account(session, organization_id)
     known = await repository.run_usages(session, organization_id, [facts.run_id for facts in runs])
     tariff = _Tariff(session, ledger.terms_of(session, account), organization_id)
-    sums = _Sums()
+    sums, outcomes = _Sums(), OutcomeSums()
     charges, due = [], []
     for facts in runs:
         stored = known.get(facts.run_id)
@@ -44,12 +45,16 @@ async def record_runs(session: AsyncSession, organization_id: int, runs: Sequenc
                 run_id=facts.run_id, organization_id=organization_id, bucket_at=bucket_of(facts.created_at)
             )
             session.add(stored)
+        if before["calls"]:
+            outcomes.take(stored)
         _fill(stored, facts, charge)
+        outcomes.give(stored)
         added = sums.add(stored, before, models_before)
         charges.append(charge)
         due.append(ledger.Due(facts.run_id, added["cost_cents"], is_first=before["calls"] == 0))
     await session.flush()
     await sums.write(session, organization_id)
+    await outcomes.write(session, organization_id)
     await ledger.charge_runs(session, organization_id, due)
     return charges
 
@@ -57,6 +62,7 @@ async def record_runs(session: AsyncSession, organization_id: int, runs: Sequenc
 def _fill(stored: RunUsage, facts: RunFacts, charge: Charge) -> None:
     stored.workflow_id, stored.campaign_id = facts.workflow_id, facts.campaign_id
     stored.duration_ms, stored.cost_cents = facts.duration_ms, charge.cost_cents
+    stored.outcome = facts.outcome
     stored.billable_ms = facts.duration_ms if facts.is_billable else 0
     stored.models = _by_model(use.as_sums() for use in facts.models)
 

@@ -1,23 +1,32 @@
 """What other domains ask of this one."""
 
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.usage import repository
-from offhook.usage.facts import Charge, ModelUse, RunFacts, counters
+from offhook.usage import outcomes, repository
+from offhook.usage.facts import UNKNOWN, Charge, ModelUse, RunFacts, counters
 from offhook.usage.ledger import Standing, add_credit, is_enforced, may_start, require_credit, standing
+from offhook.usage.outcomes import by_agent, ordered
 from offhook.usage.recording import record_run, record_runs
 
 __all__ = [
+    "UNKNOWN",
     "Charge",
     "ModelUse",
     "RunFacts",
     "Standing",
     "add_credit",
+    "by_agent",
+    "by_day",
     "campaign_spend_cents",
     "counters",
     "is_counted",
     "is_enforced",
     "may_start",
+    "ordered",
     "record_run",
     "record_runs",
     "require_credit",
@@ -33,3 +42,11 @@ async def campaign_spend_cents(session: AsyncSession, organization_id: int, camp
 async def is_counted(session: AsyncSession, organization_id: int, run_id: int) -> bool:
     """Whether this run was told of, and so stands in the sums."""
     return bool(await repository.run_usages(session, organization_id, [run_id]))
+
+
+async def by_day(
+    session: AsyncSession, organization_id: int, boundaries: Sequence[datetime]
+) -> tuple[Mapping[int, Any], Mapping[int, dict[str, int]]]:
+    """Sums (calls, duration_ms, cost_cents) and runs by outcome, each by the number of the day between boundaries."""
+    sums = await repository.by_day(session, organization_id, boundaries)
+    return sums, await outcomes.by_day(session, organization_id, boundaries)

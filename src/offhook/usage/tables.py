@@ -3,7 +3,7 @@
 Nothing here refers to runs or workflows by foreign key: what was used stays used when they are deleted.
 """
 
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -75,6 +75,7 @@ class RunUsage(Base):
     duration_ms: Mapped[int] = mapped_column(BigInteger)
     billable_ms: Mapped[int] = mapped_column(BigInteger)
     cost_cents: Mapped[int] = mapped_column(BigInteger)
+    outcome: Mapped[str] = mapped_column(String(32), server_default=text("'unknown'"))
     models: Mapped[list[Any]] = mapped_column(server_default=text("'[]'::jsonb"))
 
 
@@ -88,6 +89,31 @@ class UsageBucket(Base):
     calls: Mapped[int] = mapped_column(BigInteger)
     duration_ms: Mapped[int] = mapped_column(BigInteger)
     billable_ms: Mapped[int] = mapped_column(BigInteger)
+    cost_cents: Mapped[int] = mapped_column(BigInteger)
+
+
+class OutcomeBucket(Base):
+    """How many of the runs of a quarter of an hour ended how."""
+
+    __tablename__ = "outcome_buckets"
+
+    organization_id: Mapped[int] = mapped_column(ForeignKey(_ORGANIZATION, ondelete="CASCADE"), primary_key=True)
+    bucket_at: Mapped[datetime] = mapped_column(primary_key=True)
+    outcome: Mapped[str] = mapped_column(String(32), primary_key=True)
+    calls: Mapped[int] = mapped_column(BigInteger)
+
+
+class AgentDay(Base):
+    """What an agent did in a day, which is one of UTC: quarters of an hour of every agent would be as many as its runs."""
+
+    __tablename__ = "agent_days"
+
+    organization_id: Mapped[int] = mapped_column(ForeignKey(_ORGANIZATION, ondelete="CASCADE"), primary_key=True)
+    day: Mapped[date] = mapped_column(primary_key=True)
+    workflow_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    outcome: Mapped[str] = mapped_column(String(32), primary_key=True)
+    calls: Mapped[int] = mapped_column(BigInteger)
+    duration_ms: Mapped[int] = mapped_column(BigInteger)
     cost_cents: Mapped[int] = mapped_column(BigInteger)
 
 

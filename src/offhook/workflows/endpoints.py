@@ -94,14 +94,13 @@ async def get_workflow(
 
 
 @workflows.get("/summary", response_model=list[WorkflowSummaryResponse], operation_id="summarize_workflows")
-async def summarize_workflows(
-    org: CurrentOrg, session: Session, response: Response, part: SliceParams, status: Status = None
-) -> list[WorkflowSummaryResponse]:
+async def summarize_workflows(org: CurrentOrg, session: Session, part: SliceParams, status: Status = None) -> Response:
     """Names by id, newest first; `X-Total-Count` is the length of the whole list."""
     statuses = service.parse_statuses(status)
     rows, total = await service.names(session, org.organization_id, statuses, limit=part.limit, offset=part.offset)
+    response = Response(WorkflowSummaryResponse.json_of(rows), media_type="application/json")
     set_total(response, total)
-    return [WorkflowSummaryResponse.model_validate(row) for row in rows]
+    return response
 
 
 @workflows.put(

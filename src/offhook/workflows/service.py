@@ -39,14 +39,6 @@ class WorkflowView:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
-    """One row of the list: a JSON object as ``repository.listing`` gives it, and what it does not know."""
-
-    json: str
-    total_runs: int
-
-
-@dataclass(frozen=True, slots=True)
 class Changes:
     """What an editor sent; None means unchanged."""
 
@@ -119,12 +111,13 @@ async def listing(
     *,
     limit: int | None,
     offset: int,
-) -> tuple[list[Listed], int]:
-    """Newest first, and how many there are in all."""
+) -> tuple[list[tuple[str, int]], int]:
+    """(JSON object as ``repository.listing`` gives it, number of runs) newest first, and how many there are in all."""
     rows = await repository.listing(session, organization_id, statuses, limit=limit, offset=offset)
     runs = await counter.count(session, organization_id, [workflow_id for workflow_id, _ in rows]) if rows else {}
-    total = await _total(session, organization_id, statuses)
-    return [Listed(shown, runs.get(workflow_id, 0)) for workflow_id, shown in rows], total
+    is_all = limit is None and not offset
+    total = len(rows) if is_all else await _total(session, organization_id, statuses)
+    return [(shown, runs.get(workflow_id, 0)) for workflow_id, shown in rows], total
 
 
 async def _total(session: AsyncSession, organization_id: int, statuses: Collection[str]) -> int:
