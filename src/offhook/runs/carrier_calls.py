@@ -7,10 +7,11 @@ from typing import Any
 from sqlalchemy import func, or_, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.runs import event_store
+from offhook.runs import costs, event_store
 from offhook.runs.answered_by import ANSWERED, ANSWERED_BY, MACHINE, VOICEMAIL
 from offhook.runs.states import FINAL, IN_PROGRESS, LIVE
 from offhook.runs.tables import Run
+from offhook.usage import service as usage_service
 
 
 async def of_callback(session: AsyncSession, run_id: int, mode: str) -> Run | None:
@@ -62,7 +63,7 @@ async def gather(session: AsyncSession, organization_id: int, run_id: int, value
 async def machine_answered(session: AsyncSession, organization_id: int, run_id: int) -> None:
     """The carrier heard an answering machine: the call is a voicemail, also when the verdict comes after its end."""
     await gather(session, organization_id, run_id, {ANSWERED_BY: MACHINE})
-    await session.execute(
+    changed = await session.execute(
         update(Run)
         .where(
             Run.id == run_id,
@@ -71,8 +72,12 @@ async def machine_answered(session: AsyncSession, organization_id: int, run_id: 
             Run.outcome == ANSWERED,
         )
         .values(outcome=VOICEMAIL)
-        .execution_options(synchronize_session=False)
+        .returning(Run)
+        .execution_options(populate_existing=True, synchronize_session=False)
     )
+    run = changed.scalar_one_or_none()
+    if run is not None and await usage_service.is_counted(session, organization_id, run_id):
+        await costs.store(session, run)
 
 
 async def without_media(

@@ -81,7 +81,7 @@ async def _day_times(session: AsyncSession, organization_id: int, between: Seque
         .table_valued("since", "until", with_ordinality="number")
         .render_derived("days")
     )
-    newest = _newest(organization_id, [Run.created_at >= days.c.since, Run.created_at < days.c.until])
+    newest = _newest(days, organization_id, [Run.created_at >= days.c.since, Run.created_at < days.c.until])
     return {key - 1: times for key, times in (await _times(session, days, days.c.number, newest)).items()}
 
 
@@ -90,16 +90,17 @@ async def _agent_times(
 ) -> dict[int, Any]:
     """The same by agent."""
     agents = func.unnest(literal(list(workflow_ids), ARRAY(BigInteger))).table_valued("id").render_derived("agents")
-    newest = _newest(organization_id, [Run.workflow_id == agents.c.id, Run.created_at >= since])
+    newest = _newest(agents, organization_id, [Run.workflow_id == agents.c.id, Run.created_at >= since])
     return await _times(session, agents, agents.c.id, newest)
 
 
-def _newest(organization_id: int, conditions: Sequence[ColumnElement[bool]]) -> Select[Any]:
+def _newest(groups: Any, organization_id: int, conditions: Sequence[ColumnElement[bool]]) -> Select[Any]:
     return (
         select(Run.id)
         .where(Run.organization_id == organization_id, *conditions, Run.outcome.is_not(None), Run.duration > 0)
         .order_by(Run.created_at.desc(), Run.id.desc())
         .limit(SAMPLE)
+        .correlate(groups)
     )
 
 

@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0022"
-down_revision = "0021"
+revision = "0023"
+down_revision = "0022"
 
 TELL_OUTCOMES = """UPDATE run_usage SET outcome = runs.outcome
 FROM runs WHERE runs.id = run_usage.run_id AND runs.outcome IS NOT NULL"""
