@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any, Final
 
-from sqlalchemy import DateTime, Row, func, literal, select
+from sqlalchemy import DateTime, func, literal, select
 from sqlalchemy.dialects.postgresql import ARRAY, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -88,7 +88,7 @@ async def by_day(
     return found
 
 
-async def by_agent(session: AsyncSession, organization_id: int, since: date, limit: int) -> Sequence[Row[Any]]:
+async def by_agent(session: AsyncSession, organization_id: int, since: date, limit: int) -> Sequence[Any]:
     """``(workflow_id, calls, duration_ms, cost_cents, outcomes)`` of the busiest agents since the UTC day ``since``."""
     by_outcome = (
         select(
