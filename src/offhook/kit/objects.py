@@ -1,20 +1,44 @@
 """Large files by key: on the local disk, or in a bucket that every machine reaches (S3, Google, Azure)."""
 
 import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
+import structlog
+
+from offhook.errors import DomainError
+
 _CHUNK: Final = 1 << 20
+# A request that waits for an upload hears of a dead bucket before its client gives up.
+_RETRIES: Final = {"max_retries": 3, "retry_timeout": timedelta(seconds=30)}
+_IN_CLOUDS: Final = ("s3://", "gs://", "az://", "azure://")
+log = structlog.get_logger(__name__)
 
 
 class FileGone(Exception):
     """Nothing is kept under this key."""
 
 
+class StorageUnavailable(DomainError):
+    """The storage for files does not answer: try again in a while."""
+
+    code = "storage_unavailable"
+    status = 503
+
+
+NO_BUCKET: Final = "The storage for files is not there: the bucket of OFFHOOK_STORAGE_URL does not exist."
+REFUSED: Final = "The storage for files refuses this server: its credentials, or what they may do, are wrong."
+DISK: Final = "The storage for files cannot be written or read: look at the disk of this server."
+
+
 class Objects:
     """``address`` is a folder, or ``s3://bucket/prefix`` (``gs://``, ``az://``; credentials from their usual variables).
 
-    Keys are relative paths that we make, never the user's.
+    Keys are relative paths that we make, never the user's. Everything raises StorageUnavailable (503), whose sentence
+    says whether the bucket, the credentials or the way there is at fault.
     """
 
     def __init__(self, address: Path | str) -> None:
@@ -32,30 +56,94 @@ class Objects:
             self._obstore = obstore
             if isinstance(self._address, Path):
                 self._store = obstore.store.LocalStore(self._address, mkdir=True)
+            elif self._address.startswith(_IN_CLOUDS):
+                self._store = obstore.store.from_url(self._address, retry_config=_RETRIES)  # type: ignore[call-overload]
             else:
                 self._store = obstore.store.from_url(self._address)
         return self._obstore, self._store
 
     async def put(self, key: str, source: Path) -> None:
         """Keep a copy of a file; what was there is replaced."""
-        obstore, store = await asyncio.to_thread(self._opened)
-        await obstore.put_async(store, key, source)
+        with self._told():
+            obstore, store = await asyncio.to_thread(self._opened)
+            try:
+                await obstore.put_async(store, key, source)
+            except FileNotFoundError as error:
+                raise StorageUnavailable(NO_BUCKET) from error
 
     async def fetch(self, key: str, target: Path) -> None:
         """Write what is kept to a file. FileGone."""
-        obstore, store = await asyncio.to_thread(self._opened)
-        try:
-            found = await obstore.get_async(store, key)
-        except (FileNotFoundError, obstore.exceptions.NotFoundError) as error:
-            raise FileGone(key) from error
-        with target.open("wb") as out:
-            async for part in found.stream(min_chunk_size=_CHUNK):
-                await asyncio.to_thread(out.write, part)
+        with self._told():
+            obstore, store = await asyncio.to_thread(self._opened)
+            with _gone(key):
+                found = await obstore.get_async(store, key)
+            with target.open("wb") as out:
+                async for part in found.stream(min_chunk_size=_CHUNK):
+                    await asyncio.to_thread(out.write, part)
 
     async def delete(self, key: str) -> None:
         """Nothing kept is fine."""
-        obstore, store = await asyncio.to_thread(self._opened)
+        with self._told():
+            obstore, store = await asyncio.to_thread(self._opened)
+            try:
+                with _gone(key):
+                    await obstore.delete_async(store, key)
+            except FileGone:
+                return
+
+    async def kept_since(self, key: str) -> datetime:
+        """When a file was last put. FileGone."""
+        with self._told():
+            obstore, store = await asyncio.to_thread(self._opened)
+            with _gone(key):
+                known: datetime = (await obstore.head_async(store, key))["last_modified"]
+        return known
+
+    async def listed(self, folder: str) -> AsyncIterator[list[tuple[str, datetime]]]:
+        """``(key, when it was last put)`` of everything below a folder, a thousand at a time at most."""
+        with self._told():
+            obstore, store = await asyncio.to_thread(self._opened)
+            batches = obstore.list(store, folder, chunk_size=1000)
+        while True:
+            with self._told():
+                batch = await anext(batches, None)
+            if batch is None:
+                return
+            yield [(item["path"], item["last_modified"]) for item in batch]
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """What the library raises, as a sentence; its own words go to the log."""
         try:
-            await obstore.delete_async(store, key)
-        except (FileNotFoundError, obstore.exceptions.NotFoundError):
-            return
+            yield
+        except (FileGone, StorageUnavailable):
+            raise
+        except OSError as error:
+            log.error("storage_failed", error=_short(error))
+            raise StorageUnavailable(DISK) from error
+        except Exception as error:
+            log.error("storage_failed", error=_short(error))
+            raise StorageUnavailable(_sentence(error)) from error
+
+
+@contextmanager
+def _gone(key: str) -> Iterator[None]:
+    """FileGone for what is not there, unless the bucket is what is not there."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise (StorageUnavailable(NO_BUCKET) if "NoSuchBucket" in str(error) else FileGone(key)) from error
+
+
+def _sentence(error: Exception) -> str | None:
+    said = str(error)
+    names = {base.__name__ for base in type(error).__mro__}
+    if "NoSuchBucket" in said:
+        return NO_BUCKET
+    if names & {"PermissionDeniedError", "UnauthenticatedError"} or "401 Unauth" in said or "403 Forbidden" in said:
+        return REFUSED
+    return None
+
+
+def _short(error: Exception) -> str:
+    return f"{type(error).__name__}: {str(error).partition('Debug source')[0].strip()[:500]}"

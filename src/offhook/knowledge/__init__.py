@@ -6,7 +6,7 @@ from offhook.knowledge import endpoints, tasks
 from offhook.knowledge.consulting import Consultant
 from offhook.knowledge.embedders import Embedders
 from offhook.knowledge.intake import Intake
-from offhook.knowledge.jobs import INDEX, PROCESS, REEMBED, SWEEP
+from offhook.knowledge.jobs import INDEX, PROCESS, REEMBED, SWEEP, SWEEP_FILES
 from offhook.knowledge.moving import Moving, models_changed
 from offhook.knowledge.offline.model import OfflineModel
 from offhook.knowledge.processing import Processing
@@ -38,4 +38,6 @@ def register(root: Root) -> None:
     root.jobs.add(REEMBED, Moving(root.db, embedders).handle)
     root.jobs.add(INDEX, tasks.index_handler(root))
     root.jobs.add(SWEEP, tasks.sweep_handler(root), every_s=tasks.SWEEP_EVERY_S)
+    root.jobs.add(SWEEP_FILES, tasks.files_handler(root, intake), every_s=tasks.FILES_EVERY_S)
+    root.on_work.append(tasks.vectors_hook(root, embedders))
     root.api.include_router(endpoints.router)

@@ -1,11 +1,23 @@
 """What jobs look for across organisations."""
 
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.knowledge.tables import DocumentContent
+
+
+async def with_notices(session: AsyncSession) -> Sequence[int]:
+    """The organisations that have documents without vectors."""
+    lacking = DocumentContent.error.is_not(None), DocumentContent.state == "ready"
+    return (await session.scalars(select(DocumentContent.organization_id).where(*lacking).distinct())).all()
+
+
+async def known_keys(session: AsyncSession, keys: Collection[str]) -> set[str]:
+    """Those of the keys under which the file of a document lies."""
+    return set(await session.scalars(select(DocumentContent.storage_key).where(DocumentContent.storage_key.in_(keys))))
 
 
 async def stale_contents(session: AsyncSession, before: datetime) -> list[tuple[int, int]]:

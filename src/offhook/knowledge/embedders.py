@@ -61,6 +61,9 @@ class Embedders:
         """Load the offline model. EmbeddingFailed where it is not installed."""
         await self._offline.load()
 
+    def is_offline_installed(self) -> bool:
+        return self._offline.is_installed()
+
     async def chosen(self, organization_id: int) -> Embedder:
         """What the organisation has configured, or the offline model. EmbeddingFailed where that cannot be used."""
         return self._built(await self._choice(organization_id))

@@ -42,3 +42,10 @@ class EmbeddingFailed(Exception):
     def __init__(self, message: str, *, retryable: bool) -> None:
         super().__init__(message)
         self.retryable = retryable
+
+
+class ModelMissing(EmbeddingFailed):
+    """This installation has no offline model: documents are found by their words until it has one."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, retryable=False)

@@ -2,14 +2,15 @@
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from offhook.kit.objects import Objects
+from offhook.kit.objects import FileGone, Objects
 from offhook.kit.reading.kinds import Kind, kind_of
 from offhook.knowledge.errors import DocumentEmpty, DocumentKindUnknown, DocumentTooLarge
 from offhook.knowledge.limits import MAX_FILE_BYTES
@@ -58,6 +59,22 @@ class Intake:
             await self._objects.fetch(storage_key, draft)
             yield draft
 
+    async def forget_orphans(self, before: datetime, known: Callable[[Sequence[str]], Awaitable[set[str]]]) -> int:
+        """Remove what was kept before a moment and belongs to no document; how many. ``known``: which of these keys do.
+
+        An upload whose request died, and organisations that were deleted, leave such files.
+        """
+        removed = await asyncio.to_thread(_forget_drafts, self._drafts, before.timestamp())
+        async for batch in self._objects.listed(FOLDER):
+            old = [key for key, kept_at in batch if kept_at < before]
+            for key in set(old) - await known(old):
+                # the same bytes may have come again since the list was made
+                with suppress(FileGone):
+                    if await self._objects.kept_since(key) < before:
+                        await self._objects.delete(key)
+                        removed += 1
+        return removed
+
     @asynccontextmanager
     async def draft(self) -> AsyncIterator[Path]:
         """The path of a file that is gone after the block."""
@@ -67,6 +84,14 @@ class Intake:
             yield path
         finally:
             path.unlink(missing_ok=True)
+
+
+def _forget_drafts(folder: Path, before: float) -> int:
+    """What processes that were killed left."""
+    old = [path for path in folder.glob("*.document") if path.stat().st_mtime < before] if folder.is_dir() else []
+    for path in old:
+        path.unlink(missing_ok=True)
+    return len(old)
 
 
 def _copy(file: BinaryIO, target: Path) -> tuple[int, str]:

@@ -9,3 +9,4 @@ REEMBED: Final = "documents.reembed"
 # {organization_id, space_id}
 INDEX: Final = "documents.index"
 SWEEP: Final = "documents.sweep"
+SWEEP_FILES: Final = "documents.sweep_files"

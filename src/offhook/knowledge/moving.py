@@ -30,7 +30,8 @@ async def models_changed(session: AsyncSession, organization_id: int) -> None:
 
 
 class Moving:
-    """One per process. ``handle`` is the job ``documents.reembed``; without another model it does nothing."""
+    """One per process. ``handle`` is the job ``documents.reembed``; without another model it makes the vectors that are
+    missing, of documents that became ready while there was no model."""
 
     def __init__(self, db: Database, embedders: Embedders) -> None:
         self._db = db
@@ -52,14 +53,16 @@ class Moving:
         embedder = await self._embedders.chosen(organization_id)
         async with self._db.transaction() as session:
             active = await repository.active_space(session, organization_id)
-            if active is None or spaces.model_of(active) == embedder.model:
+            if active is None:
                 return
-            target = await _building(session, organization_id, embedder.model)
+            is_same = spaces.model_of(active) == embedder.model
+            target = active if is_same else await _building(session, organization_id, embedder.model)
         while not await self._is_switched(organization_id, target.id, embedder):
             for content_id in await self._contents_to_embed(organization_id, target.id):
                 while await embed_some(self._db, embedder, organization_id, content_id, target.id):
                     pass
-        log.info("documents_moved", organization_id=organization_id, model=embedder.model.model)
+        if not is_same:
+            log.info("documents_moved", organization_id=organization_id, model=embedder.model.model)
 
     async def _contents_to_embed(self, organization_id: int, space_id: int) -> list[int]:
         async with self._db.transaction() as session:
@@ -86,6 +89,7 @@ class Moving:
                 await session.flush()  # at most one is active at any moment, says the index
             target = await session.get_one(Space, space_id)
             target.state = "active"
+            await repository.forget_notices(session, organization_id)
             return True
 
     async def _forget_retired(self, organization_id: int) -> None:

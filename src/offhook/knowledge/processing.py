@@ -10,11 +10,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.jobs.queue import enqueue
 from offhook.kit.clock import Clock
 from offhook.kit.db import Database
-from offhook.kit.objects import FileGone
+from offhook.kit.objects import FileGone, StorageUnavailable
 from offhook.knowledge import repository, spaces
 from offhook.knowledge.embedders import Embedders
 from offhook.knowledge.embedding import Embedder, Vectors
-from offhook.knowledge.errors import EmbeddingFailed
+from offhook.knowledge.errors import EmbeddingFailed, ModelMissing
 from offhook.knowledge.jobs import INDEX, PROCESS
 from offhook.knowledge.limits import MAX_ATTEMPTS
 from offhook.knowledge.reading import DocumentUnreadable, Reader
@@ -52,8 +52,12 @@ class Processing:
             await self._fail(content, str(error))
         except FileGone:
             await self._fail(content, GONE)
+        except StorageUnavailable as error:
+            await self._again_or_fail(content, error.message, is_worth_it=True)
+        except ModelMissing as error:
+            await self._finish_by_words(content, str(error))
         except EmbeddingFailed as error:
-            await self._embedding_failed(content, error)
+            await self._again_or_fail(content, str(error), is_worth_it=error.retryable)
 
     async def _begin(self, organization_id: int, content_id: int) -> DocumentContent | None:
         """None when there is nothing (more) to do."""
@@ -112,7 +116,7 @@ class Processing:
             if locked is None:
                 return True
             if locked.state == "processing":
-                locked.state, locked.progress = "ready", 1.0
+                locked.state, locked.progress, locked.error = "ready", 1.0, None
                 await repository.count_terms(session, organization_id, content.id)
             await self._settle(session, locked)
             if not active.has_index and await spaces.is_large(session, organization_id, space_id):
@@ -121,11 +125,24 @@ class Processing:
         log.info("document_ready", content_id=content.id, chunks=content.chunk_count)
         return True
 
-    async def _embedding_failed(self, content: DocumentContent, error: EmbeddingFailed) -> None:
-        if not error.retryable or content.attempts >= MAX_ATTEMPTS:
-            await self._fail(content, str(error))
+    async def _finish_by_words(self, content: DocumentContent, sentence: str) -> None:
+        """Ready without vectors, and saying so; they are made when there is a model (``moving``)."""
+        async with self._db.transaction() as session:
+            locked = await repository.content(session, content.organization_id, content.id, for_update=True)
+            if locked is None:
+                return
+            if locked.state == "processing":
+                locked.state, locked.progress, locked.error = "ready", 1.0, sentence
+                await repository.count_terms(session, content.organization_id, content.id)
+            await self._settle(session, locked)
+        log.warning("document_without_vectors", content_id=content.id, reason=sentence)
+
+    async def _again_or_fail(self, content: DocumentContent, sentence: str, *, is_worth_it: bool) -> None:
+        """What is missing may come back: a vendor, a bucket."""
+        if not is_worth_it or content.attempts >= MAX_ATTEMPTS:
+            await self._fail(content, sentence)
             return
-        log.warning("document_not_embedded", content_id=content.id, error=str(error))
+        log.warning("document_waits", content_id=content.id, error=sentence)
         async with self._db.transaction() as session:
             payload = {"organization_id": content.organization_id, "content_id": content.id}
             await enqueue(session, PROCESS, payload, delay_s=RETRY_S * 2 ** (content.attempts - 1))
@@ -156,7 +173,7 @@ class Processing:
                 "filename": document.filename,
                 "status": content.state,
                 "chunk_count": content.chunk_count,
-                "error": content.error,
+                "error": content.error if content.state == "failed" else None,
             }
             event = "document.ready" if content.state == "ready" else "document.failed"
             await webhooks.publish(session, content.organization_id, event, data, key=f"{event}:{document.id}")

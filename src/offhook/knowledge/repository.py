@@ -199,6 +199,19 @@ async def count_terms(session: AsyncSession, organization_id: int, content_id: i
     )
 
 
+async def forget_notices(session: AsyncSession, organization_id: int) -> None:
+    """Every piece of what is ready has its vector now."""
+    await session.execute(
+        update(DocumentContent)
+        .where(
+            DocumentContent.organization_id == organization_id,
+            DocumentContent.state == "ready",
+            DocumentContent.error.is_not(None),
+        )
+        .values(error=None)
+    )
+
+
 async def forget_chunks(session: AsyncSession, organization_id: int, content_id: int) -> None:
     """What was read of a content that failed."""
     await session.execute(delete(Chunk).where(Chunk.organization_id == organization_id, Chunk.content_id == content_id))

@@ -46,7 +46,8 @@ def status_of(document: Document) -> DocumentStatus:
 
 
 class DocumentResponse(BaseModel):
-    """``progress`` is 0 to 1 while it is processed, and 1 afterwards. ``chunk_count``, ``pages``: null until it was read."""
+    """``progress`` is 0 to 1 while it is processed, and 1 afterwards. ``chunk_count``, ``pages``: null until it was read.
+    ``error``: why it failed. ``notice``: what a ready document lacks, such as an embedding model."""
 
     id: str
     name: str
@@ -61,6 +62,7 @@ class DocumentResponse(BaseModel):
     retrieval_mode: RetrievalMode
     progress: float
     error: str | None
+    notice: str | None
     created_at: datetime
     updated_at: datetime
     ready_at: datetime | None
@@ -83,6 +85,7 @@ class DocumentResponse(BaseModel):
             retrieval_mode=document.retrieval_mode,
             progress=round(min(content.progress, 0.99), 3) if is_waiting else 1.0,
             error=content.error if document.status == "failed" else None,
+            notice=content.error if document.status == "ready" else None,
             created_at=document.created_at,
             updated_at=document.updated_at,
             ready_at=document.ready_at,

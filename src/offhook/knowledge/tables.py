@@ -16,7 +16,8 @@ class DocumentContent(Base):
     """The bytes of documents, kept, read and embedded once an organisation however often they are uploaded.
 
     ``state``: processing, ready or failed; what failed is processed anew when it is uploaded again. ``touched_at`` moves
-    while somebody works on it. ``chunk_count`` is null until it was read.
+    while somebody works on it. ``chunk_count`` is null until it was read. ``error``: why it failed, or, when it is ready,
+    why it has no vectors and is found by its words alone.
     """
 
     __tablename__ = "knowledge_contents"

@@ -1,5 +1,7 @@
 """Jobs that look after what processing leaves: contents of dead workers, spaces that have grown."""
 
+import asyncio
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, Final
 
@@ -8,12 +10,17 @@ import structlog
 from offhook.jobs.queue import enqueue
 from offhook.jobs.registry import Handler
 from offhook.knowledge import across, spaces
-from offhook.knowledge.jobs import PROCESS
-from offhook.root import Root
+from offhook.knowledge.embedders import Embedders
+from offhook.knowledge.intake import Intake
+from offhook.knowledge.jobs import PROCESS, REEMBED
+from offhook.root import Hook, Root
 
 SWEEP_EVERY_S: Final = 60.0
 # Longer than reading one file, or embedding one batch, can take.
 STALE: Final = timedelta(minutes=5)
+FILES_EVERY_S: Final = 86_400.0
+# A file is kept before its document is known: by then its request is long over.
+ORPHAN: Final = timedelta(days=1)
 log = structlog.get_logger(__name__)
 
 
@@ -27,6 +34,33 @@ def sweep_handler(root: Root) -> Handler:
                     log.warning("document_taken_up_again", content_id=content_id)
 
     return sweep
+
+
+def files_handler(root: Root, intake: Intake) -> Handler:
+    async def known(keys: Sequence[str]) -> set[str]:
+        async with root.db.transaction() as session:
+            return await across.known_keys(session, keys)
+
+    async def sweep(_: dict[str, Any]) -> None:
+        """Files that no document stands on."""
+        removed = await intake.forget_orphans(root.clock.now() - ORPHAN, known)
+        if removed:
+            log.info("orphaned_files_removed", files=removed)
+
+    return sweep
+
+
+def vectors_hook(root: Root, embedders: Embedders) -> Hook:
+    async def make_missing_vectors() -> None:
+        """A worker has started: if it has the offline model, documents that became ready without it get their vectors."""
+        if not await asyncio.to_thread(embedders.is_offline_installed):
+            return
+        async with root.db.transaction() as session:
+            for organization_id in await across.with_notices(session):
+                payload = {"organization_id": organization_id, "tries": 1}
+                await enqueue(session, REEMBED, payload, dedupe_key=f"{REEMBED}:{organization_id}")
+
+    return make_missing_vectors
 
 
 def index_handler(root: Root) -> Handler:

