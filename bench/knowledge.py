@@ -1,6 +1,7 @@
 """What the knowledge base costs and finds. Each part stands alone; figures are in docs/knowledge.md.
 
 .venv/bin/python -m bench.knowledge recall               the question set over this project's own documents
+.venv/bin/python -m bench.knowledge faq --folder FOLDER  the Debian FAQ's own questions (bench/knowledge_faq.py)
 .venv/bin/python -m bench.knowledge manual               a PDF of 200 pages, from file to vectors
 .venv/bin/python -m bench.knowledge search --chunks N    searches beside N pieces of another organisation
 """
@@ -12,12 +13,14 @@ import os
 import random
 import tempfile
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sqlalchemy import text
 
+from bench import knowledge_faq
 from bench.knowledge_rig import Rig, manual, vocabulary
 from offhook.knowledge import ranking
 from offhook.knowledge.processing import as_text
@@ -36,20 +39,43 @@ async def recall(rig: Rig) -> None:
     organization_id = await rig.organization("Readers")
     for path in documents():
         await rig.add(organization_id, path.read_bytes(), path.name)
-    found = {"vectors": 0, "words": 0, "hybrid": 0}
-    for item in QUESTIONS:
-        for way, chunk_ids in (await rankings(rig, organization_id, item["question"])).items():
+    asked = [(item["question"], _holds(item["fact"])) for item in QUESTIONS]
+    await compare(rig, organization_id, asked)
+
+
+def _holds(fact: str) -> Callable[[str], bool]:
+    return lambda piece: fact in " ".join(piece.split())
+
+
+async def faq(rig: Rig, folder: Path) -> None:
+    organization_id = await rig.organization("Readers")
+    chapters, questions = knowledge_faq.read(folder)
+    for name, body in chapters.items():
+        await rig.add(organization_id, body.encode(), name)
+    async with rig.root.db.transaction() as session:
+        pieces = (await session.execute(text("SELECT text FROM knowledge_chunks"))).scalars().all()
+    answerable = [one for one in questions if any(one.is_answered_by(piece) for piece in pieces)]
+    print(f"{len(chapters)} chapters, {len(pieces)} pieces, {len(answerable)} questions of {len(questions)}")
+    await compare(rig, organization_id, [(one.text, one.is_answered_by) for one in answerable])
+
+
+async def compare(rig: Rig, organization_id: int, asked: Sequence[tuple[str, Callable[[str], bool]]]) -> None:
+    """Recall at one, four and eight pieces of vectors alone, words alone and both."""
+    first: dict[str, list[int]] = {"vectors": [], "words": [], "hybrid": []}
+    for question, is_answer in asked:
+        for way, chunk_ids in (await rankings(rig, organization_id, question)).items():
             async with rig.root.db.transaction() as session:
                 rows = await session.execute(
-                    text("SELECT text FROM knowledge_chunks WHERE id = ANY(:ids)"), {"ids": chunk_ids[:4]}
+                    text("SELECT id, text FROM knowledge_chunks WHERE id = ANY(:ids)"), {"ids": chunk_ids[:8]}
                 )
-                texts = [" ".join(row.text.split()) for row in rows]
-            is_found = any(item["fact"] in one for one in texts)
-            found[way] += is_found
-            if way == "hybrid" and not is_found:
-                print(f"   not found: {item['question']}")
-    for way, count in found.items():
-        print(f"recall@4 {way:8} {count}/{len(QUESTIONS)} = {count / len(QUESTIONS):.2f}")
+                texts = {row.id: row.text for row in rows}
+            places = [at for at, chunk_id in enumerate(chunk_ids[:8]) if is_answer(texts[chunk_id])]
+            first[way].append(places[0] if places else len(texts) + 100)
+            if way == "hybrid" and first[way][-1] >= 4:
+                print(f"   not found: {question}")
+    for way, places in first.items():
+        shares = ", ".join(f"@{depth} {sum(at < depth for at in places) / len(asked):.3f}" for depth in (1, 4, 8))
+        print(f"recall {way:8} {shares} of {len(asked)}")
 
 
 async def rankings(rig: Rig, organization_id: int, question: str) -> dict[str, list[int]]:
@@ -133,6 +159,8 @@ async def run(arguments: argparse.Namespace) -> None:
             parts: dict[str, Any] = {"recall": recall, "manual": read_manual}
             if arguments.part == "search":
                 await search(rig, arguments.chunks)
+            elif arguments.part == "faq":
+                await faq(rig, arguments.folder)
             else:
                 await parts[arguments.part](rig)
         finally:
@@ -141,7 +169,8 @@ async def run(arguments: argparse.Namespace) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", choices=["recall", "manual", "search"])
+    parser.add_argument("part", choices=["recall", "faq", "manual", "search"])
+    parser.add_argument("--folder", type=Path)
     parser.add_argument("--chunks", type=int, default=100_000)
     asyncio.run(run(parser.parse_args()))
 

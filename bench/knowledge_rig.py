@@ -2,7 +2,9 @@
 
 import io
 import random
+import re
 from pathlib import Path
+from pydoc_data.topics import topics
 from typing import Any
 
 import numpy as np
@@ -113,6 +115,7 @@ _TERMS = """INSERT INTO knowledge_terms (organization_id, term, chunks)
   WHERE organization_id = :organization_id) AS found GROUP BY lexeme
  ON CONFLICT (organization_id, term) DO UPDATE SET chunks = excluded.chunks"""
 _SIZE = 8_000
+_PER_PAGE = 480
 
 
 def _cpu_s(pid: int) -> float:
@@ -133,13 +136,15 @@ def vocabulary() -> list[str]:
 
 
 def manual(pages: int) -> bytes:
-    """A PDF with a heading and forty lines of text a page, about 480 words."""
-    chosen, words = random.Random(1), vocabulary()
+    """A PDF with a heading and forty lines of text a page, 480 words: the reference manual of the language that runs this."""
+    words = " ".join(topics.values()).encode("ascii", "ignore").decode().split()
+    words = [re.sub(r"[()\\\\]", "", word)[:30] for word in words if re.search("[a-z]", word)]
     objects = [b"<< /Type /Catalog /Pages 2 0 R >>", b"", b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"]
     kids = []
     for number in range(1, pages + 1):
-        lines = [f"BT /F1 18 Tf 60 790 Td (Chapter {number}: {chosen.choice(words)}) Tj /F1 11 Tf 0 -30 Td 17 TL"]
-        lines += [f"({' '.join(chosen.choices(words, weights=_WEIGHTS, k=12)).capitalize()}.) Tj T*" for _ in range(40)]
+        at = (number - 1) * _PER_PAGE % (len(words) - _PER_PAGE)
+        lines = [f"BT /F1 18 Tf 60 790 Td (Chapter {number}: {words[at]}) Tj /F1 11 Tf 0 -30 Td 17 TL"]
+        lines += [f"({' '.join(words[start : start + 12])}) Tj T*" for start in range(at, at + _PER_PAGE, 12)]
         stream = "\n".join([*lines, "ET"]).encode()
         objects.append(b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream))
         kids.append(len(objects) + 1)

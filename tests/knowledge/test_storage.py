@@ -1,7 +1,7 @@
 """Where files lie: in a bucket, with what can be wrong with one, and what is swept from disk and bucket."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -112,8 +112,8 @@ async def test_files_without_a_document_are_swept_when_they_are_old(
     async with intake.draft() as left:
         left.write_text("half an upload")
 
-        async def known(listed: object) -> set[str]:
-            return {"knowledge/7/used"}
+        async def known(listed: Sequence[str]) -> set[str]:
+            return set(listed) - {"knowledge/7/orphan"}
 
         assert await intake.forget_orphans(datetime.now(UTC) - timedelta(hours=1), known) == 0
         removed = await intake.forget_orphans(datetime.now(UTC) + timedelta(hours=1), known)
