@@ -17,7 +17,7 @@ from offhook.kit import migrations
 from offhook.kit.db import Database
 from offhook.kit.postgres import EmbeddedPostgres
 from offhook.knowledge import Search, service, spaces
-from offhook.knowledge.embedding import normalised
+from offhook.knowledge.embedding import Vectors, normalised
 from offhook.knowledge.intake import Intake
 from offhook.knowledge.offline.model import OfflineModel
 from offhook.knowledge.processing import as_text
@@ -82,12 +82,12 @@ class Rig:
         """Pieces of made-up sentences about five hundred topics, with vectors around the topics, and the index."""
         await self.add(organization_id, b"The first document of many.", "first.txt")
         numbers, words, chosen = np.random.default_rng(7), vocabulary(), random.Random(7)
-        topics = normalised(numbers.normal(size=(_TOPICS, 384)))
+        centres = _topics()
         async with self.root.db.transaction() as session:
             ids = (await session.execute(text(_IDS), {"organization_id": organization_id})).one()
         for start in range(0, chunks, _BATCH):
             topic = numbers.integers(0, _TOPICS, _BATCH)
-            vectors = normalised(topics[topic] + numbers.normal(scale=0.06, size=(_BATCH, 384)))
+            vectors = normalised(centres[topic] + numbers.normal(scale=0.06, size=(_BATCH, 384)))
             bodies = [" ".join(chosen.choices(words, weights=_WEIGHTS, k=90)) for _ in range(_BATCH)]
             values = {"organization_id": organization_id, "content_id": ids.content_id, "space_id": ids.space_id}
             async with self.root.db.transaction() as session:
@@ -99,6 +99,16 @@ class Rig:
             await session.execute(text(_TERMS), {"organization_id": organization_id})
         await self.root.db.run_alone("ANALYZE")
         await spaces.build_index(self.root.db, organization_id, ids.space_id, 384)
+
+
+def _topics() -> Vectors:
+    return normalised(np.random.default_rng(11).normal(size=(_TOPICS, 384)))
+
+
+def questions_about_topics(count: int) -> Vectors:
+    """As far from their topics as the pieces are."""
+    numbers = np.random.default_rng(13)
+    return normalised(_topics()[:count] + numbers.normal(scale=0.06, size=(count, 384)))
 
 
 _IDS = """SELECT content.id AS content_id, space.id AS space_id FROM knowledge_contents content

@@ -1,5 +1,6 @@
 """Finding passages: by meaning (vectors) and by words (stems), merged by rank."""
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -67,12 +68,16 @@ class Search:
             where = await ranking.scope(session, organization_id, ids)
         if not where.chunks:
             return []
-        vector = await self._vector(where, question)
+        # a model of the process or of a vendor makes the vector while the database looks for the words
+        vector, said = await asyncio.gather(self._vector(where, question), self._by_words(where, question))
         async with self._db.transaction() as session:
             near = await ranking.by_meaning(session, where, vector) if vector is not None else []
-            said = await ranking.by_words(session, where, await ranking.terms(session, organization_id, question))
             both = [[chunk_id for chunk_id, _ in near], said] if near else [said]
             return await _hits(session, where, ranking.merged(both)[:limit], dict(near))
+
+    async def _by_words(self, where: Scope, question: str) -> list[int]:
+        async with self._db.transaction() as session:
+            return await ranking.by_words(session, where, await ranking.terms(session, where.organization_id, question))
 
     async def _vector(self, where: Scope, question: str) -> str | None:
         if where.model is None:

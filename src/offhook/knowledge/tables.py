@@ -87,7 +87,8 @@ class Chunk(Base):
     __tablename__ = "knowledge_chunks"
     __table_args__ = (
         UniqueConstraint("content_id", "position"),
-        Index("ix_knowledge_chunks_words", "words", postgresql_using="gin"),
+        # without a pending list: every search of every organisation would read what others stored last
+        Index("ix_knowledge_chunks_words", "words", postgresql_using="gin", postgresql_with={"fastupdate": "off"}),
     )
 
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True)

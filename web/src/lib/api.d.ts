@@ -4439,6 +4439,7 @@ export interface components {
         /**
          * DocumentResponse
          * @description ``progress`` is 0 to 1 while it is processed, and 1 afterwards. ``chunk_count``, ``pages``: null until it was read.
+         *     ``error``: why it failed. ``notice``: what a ready document lacks, such as an embedding model.
          */
         DocumentResponse: {
             /** Archived At */
@@ -4464,6 +4465,8 @@ export interface components {
             mime_type: string;
             /** Name */
             name: string;
+            /** Notice */
+            notice: string | null;
             /** Page Count */
             page_count: number | null;
             /** Progress */
