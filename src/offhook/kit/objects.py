@@ -62,6 +62,11 @@ class Objects:
                 self._store = obstore.store.from_url(self._address)
         return self._obstore, self._store
 
+    @property
+    def _failures(self) -> tuple[type[Exception], ...]:
+        """What the library raises; nothing before it is loaded."""
+        return () if self._obstore is None else (self._obstore.exceptions.BaseError, ValueError)
+
     async def put(self, key: str, source: Path) -> None:
         """Keep a copy of a file; what was there is replaced."""
         with self._told():
@@ -121,7 +126,7 @@ class Objects:
         except OSError as error:
             log.error("storage_failed", error=_short(error))
             raise StorageUnavailable(DISK) from error
-        except Exception as error:
+        except self._failures as error:
             log.error("storage_failed", error=_short(error))
             raise StorageUnavailable(_sentence(error)) from error
 
