@@ -5,8 +5,8 @@ The pending list of a GIN index is read by every search, whoever's pieces are in
 
 from alembic import op
 
-revision = "0023"
-down_revision = "0022"
+revision = "0024"
+down_revision = "0023"
 
 
 def upgrade() -> None:
