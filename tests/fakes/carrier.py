@@ -69,6 +69,7 @@ class FakeCarrier:
     done: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     refuses: dict[str, CarrierFailed] = field(default_factory=dict)
     numbers: set[str] = field(default_factory=set)
+    sells: bool = True
     for_sale: list[str] = field(default_factory=lambda: ["+12015550140", "+12015550141", "+12015550142"])
     asked: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -238,7 +239,8 @@ class FakeCarrier:
         return [AvailableNumber(one, one, country, "local", monthly_cost_cents=115) for one in found][:limit]
 
     async def buy(self, account: CarrierAccount, number: str, country: str) -> str:
-        self.numbers.add(number)
+        if self.sells:
+            self.numbers.add(number)
         self._do("buy", number=number)
         return f"PN{number[1:]}"
 

@@ -8,9 +8,11 @@ from httpx import AsyncClient, Response
 from pydantic import SecretStr
 from sqlalchemy import text
 
+from offhook.orgs import Caller
 from offhook.root import Root
 from offhook.settings import Settings
-from offhook.telephony.managed import ManagedNumbers
+from offhook.telephony.accounts import Accounts
+from offhook.telephony.managed import ManagedNumbers, Wish
 from offhook.telephony.ports import CarrierFailed, Carriers
 from tests.fakes.carrier import FakeCarrier
 from tests.fakes.clock import SetClock
@@ -118,12 +120,48 @@ class TestAtACarrier:
 
     async def test_an_answer_that_is_lost_after_the_charge(self, shop: Shop, carrier: FakeCarrier, root: Root) -> None:
         carrier.refuses["buy"] = CarrierFailed("timeout", "No answer.", retryable=True, is_fate_unknown=True)
+        bought = await shop.connect("k", mode="new")
+        assert bought.status_code == 200, "the carrier says that it is ours"
+        assert (carrier.numbers, await self.states(root)) == ({bought.json()["phone_number"]}, ["done"])
+        assert (await shop.connect("k", mode="new")).json() == bought.json()
+
+    async def test_one_that_was_not_sold_after_all(self, shop: Shop, carrier: FakeCarrier, root: Root) -> None:
+        carrier.refuses["buy"] = CarrierFailed("timeout", "No answer.", retryable=True, is_fate_unknown=True)
+        carrier.sells = False
         failed = await shop.connect("k", mode="new")
         assert (failed.status_code, failed.json()["code"]) == (502, "number_not_bought")
-        assert (carrier.numbers, await self.states(root)) == (set(), ["released"])
+        assert (carrier.numbers, await self.states(root)) == (set(), ["failed"])
         carrier.refuses.clear()
+        carrier.sells = True
         assert (await shop.connect("k", mode="new")).status_code == 200
         assert len(carrier.numbers) == 1
+
+    async def test_what_a_dead_process_left_is_finished_while_it_is_wanted(
+        self, shop: Shop, carrier: FakeCarrier, root: Root, org: OrgFixture, agent: Agent
+    ) -> None:
+        """Its process dies between the carrier's answer and the organisation's number."""
+        managed, caller = root.get(ManagedNumbers), Caller(org.id, org.user_ids["owner"], None, "owner", False)
+        platform = root.get(Accounts).platform_account(org.id)
+
+        async def leave(number: str, workflow_id: int | None) -> None:
+            wish = Wish("new", "US", phone_number=number, workflow_id=workflow_id, label="Front")
+            await managed._buy(platform, await managed._reserve(caller, wish, "twilio", number))
+
+        await leave("+12015550140", agent.id)
+        await leave("+12015550141", 99999)
+        await leave("+12015550142", None)
+        again = await shop.connect(mode="new", phone_number="+12015550142", label="Front")
+        assert again.status_code == 200, "asked for again, it is there once"
+        managed._clock = SetClock(root.clock.now() + timedelta(minutes=2))
+        for _ in range(2):
+            await managed.settle({})
+        assert carrier.numbers == {"+12015550140", "+12015550142"}, "an agent that is gone makes it useless"
+        configs = (await shop.client.get("/organizations/telephony-configs", headers=shop.headers)).json()
+        path = f"/organizations/telephony-configs/{configs['configurations'][0]['id']}/phone-numbers"
+        numbers = (await shop.client.get(path, headers=shop.headers)).json()["phone_numbers"]
+        kept = {row["address"]: (row["inbound_workflow_id"], row["label"]) for row in numbers}
+        assert kept == {"+12015550140": (agent.id, "Front"), "+12015550142": (None, "Front")}
+        assert {one["number"] for one in carrier.asked_for("point")} == carrier.numbers
 
     async def test_a_carrier_that_cannot_be_asked_afterwards(
         self, shop: Shop, carrier: FakeCarrier, root: Root
@@ -146,7 +184,8 @@ class TestAtACarrier:
     ) -> None:
         await shop.connect(mode="new", phone_number="+12015550140")
         carrier.refuses["buy"] = CarrierFailed("timeout", "No answer.", retryable=True, is_fate_unknown=True)
-        assert (await shop.connect(mode="new", phone_number="+12015550140")).status_code == 502
+        again = await shop.connect(mode="new", phone_number="+12015550140")
+        assert (again.status_code, again.json()["code"]) == (502, "number_not_bought")
         assert carrier.numbers == {"+12015550140"}
 
     async def test_carrier_lookup(self, carrier: FakeCarrier, client: AsyncClient, shop: Shop) -> None:

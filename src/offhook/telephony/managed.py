@@ -1,12 +1,13 @@
 """Numbers that the platform buys with its own carrier account for organisations, and gives back."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any, Final
 
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.errors import DomainError
 from offhook.kit.clock import Clock
 from offhook.kit.db import Database
 from offhook.kit.phone import normalize_e164, parse_phone
@@ -50,8 +51,9 @@ class Wish:
 
 
 class ManagedNumbers:
-    """A purchase is a row before the carrier is asked. Whatever fails after the charge is given back, at once or by the
-    job ``telephony.settle_purchases``."""
+    """A purchase is a row before the carrier is asked. What fails after the charge is finished when it can be, else given
+    back: at once, or by the job ``telephony.settle_purchases`` when the process died or the carrier was away. A number
+    whose buyer was told that it failed is always given back."""
 
     def __init__(
         self,
@@ -84,11 +86,11 @@ class ManagedNumbers:
         purchase = await self._reserve(caller, wish, account.provider, wanted)
         await self._buy(account, purchase)
         try:
-            number, configuration = await self._keep(caller, wish, purchase)
+            number = await self._keep(caller, wish, purchase)
         except BaseException:
             await self._undo(account, purchase)
             raise
-        await self._numbers.point(await self._opened(configuration), number.address_normalized)
+        await self._point(number)
         return _answer(wish, number)
 
     async def release(self, caller: Caller, number_id: int) -> None:
@@ -113,13 +115,39 @@ class ManagedNumbers:
             await audit(session, caller, "phone_number.released", f"phone_number:{number_id}", data)
 
     async def settle(self, _: dict[str, Any]) -> None:
-        """The job: what was charged for and belongs to nobody is given back."""
+        """The job: what was charged for and belongs to nobody is finished while it is wanted, else given back."""
         async with self._db.transaction() as session:
             left = await purchases.left(session, self._clock.now() - PATIENCE)
         for purchase in left:
             account = self._accounts.platform_account(purchase.organization_id)
-            if account.provider == purchase.provider:
+            if account.provider == purchase.provider and not await self._finish(account, purchase):
                 await self._undo(account, purchase)
+
+    async def _finish(self, account: CarrierAccount, purchase: NumberPurchase) -> bool:
+        """False for what is to be undone; else the number became the organisation's, or the carrier is away."""
+        found = _wish(purchase)
+        if found is None:
+            return False
+        caller, wish = found
+        try:
+            purchase.carrier_id = await self._catalog().owned(account, purchase.phone_number)
+            if purchase.carrier_id is None:
+                return False
+            async with self._db.transaction() as session:
+                if await purchases.was_repeated(session, purchase):
+                    return False
+                if wish.workflow_id is not None:
+                    await workflows.get(session, caller.organization_id, wish.workflow_id)
+            number = await self._keep(caller, wish, purchase)
+        except CarrierFailed as failure:
+            await self._note(purchase, failure)
+            return True
+        except DomainError as error:
+            log.info("purchase_not_finished", purchase_id=purchase.id, code=error.code)
+            return False
+        log.warning("purchase_finished", purchase_id=purchase.id, number_id=number.id)
+        await self._point(number)
+        return True
 
     # parts
 
@@ -150,7 +178,7 @@ class ManagedNumbers:
                 provider=provider,
                 phone_number=number,
                 country=parse_phone(number).country or wish.country,
-                request={"mode": wish.mode, "workflow_id": wish.workflow_id},
+                request={"wish": asdict(wish), "user_id": caller.user_id, "key_id": caller.key_id},
             )
             session.add(purchase)
             await session.flush()
@@ -162,6 +190,10 @@ class ManagedNumbers:
             carrier_id = await self._catalog().buy(account, purchase.phone_number, purchase.country)
         except CarrierFailed as failure:
             if failure.is_fate_unknown:
+                carrier_id = await self._bought_after_all(account, purchase)
+                if carrier_id is not None:
+                    purchase.carrier_id = carrier_id
+                    return
                 await self._undo(account, purchase)
             else:
                 await self._close(purchase, "failed", failure.message)
@@ -172,12 +204,23 @@ class ManagedNumbers:
             await purchases.move(session, purchase.id, {"buying"}, "bought", carrier_id=carrier_id)
         purchase.carrier_id = carrier_id
 
-    async def _keep(
-        self, caller: Caller, wish: Wish, purchase: NumberPurchase
-    ) -> tuple[PhoneNumber, TelephonyConfiguration]:
-        """The number becomes the organisation's in one transaction; NumberNotBought when the job was faster."""
+    async def _bought_after_all(self, account: CarrierAccount, purchase: NumberPurchase) -> str | None:
+        """The carrier's id of a number whose purchase came to no answer, when the carrier says that it is ours."""
+        try:
+            return await self._catalog().owned(account, purchase.phone_number)
+        except CarrierFailed:
+            return None
+
+    async def _keep(self, caller: Caller, wish: Wish, purchase: NumberPurchase) -> PhoneNumber:
+        """The number becomes the organisation's in one transaction; NumberNotBought when somebody has it, or the purchase
+        was settled by somebody else."""
         async with self._db.transaction() as session:
-            if not await purchases.move(session, purchase.id, {"bought"}, "done"):
+            await purchases.lock(session, purchase.phone_number)
+            if await purchases.is_kept(session, purchase.phone_number):
+                raise NumberNotBought
+            if not await purchases.move(
+                session, purchase.id, {"buying", "bought"}, "done", carrier_id=purchase.carrier_id
+            ):
                 raise NumberNotBought
             configuration = await self._configuration(session, caller.organization_id, purchase.provider)
             is_primary = wish.mode == "new"
@@ -202,7 +245,7 @@ class ManagedNumbers:
             await session.refresh(number)
             data = {"number": purchase.phone_number, "mode": wish.mode}
             await audit(session, caller, "phone_number.bought", f"phone_number:{number.id}", data)
-        return number, configuration
+        return number
 
     async def _configuration(
         self, session: AsyncSession, organization_id: int, provider: str
@@ -230,12 +273,19 @@ class ManagedNumbers:
         await session.refresh(row)
         return row
 
-    async def _opened(self, row: TelephonyConfiguration) -> CarrierAccount:
+    async def _point(self, number: PhoneNumber) -> None:
+        """Let calls to it come to us; where that fails now it is done again when the number is saved."""
         async with self._db.transaction() as session:
-            return await self._accounts.opened(session, row)
+            row = await repository.configuration(session, number.organization_id, number.telephony_configuration_id)
+            account = await self._accounts.opened(session, row) if row is not None else None
+        if account is not None:
+            await self._numbers.point(account, number.address_normalized)
 
     async def _undo(self, account: CarrierAccount, purchase: NumberPurchase) -> None:
-        """Give back what the carrier says is ours; what cannot be asked now is asked by the job again."""
+        """Give back what the carrier says is ours; what cannot be asked now is asked by the job again. From now on it is
+        not wanted."""
+        async with self._db.transaction() as session:
+            await purchases.give_up(session, purchase.id)
         try:
             carrier_id = await self._catalog().owned(account, purchase.phone_number)
             async with self._db.transaction() as session:
@@ -244,17 +294,30 @@ class ManagedNumbers:
             if carrier_id is not None and not is_somebodys:
                 await self._catalog().release(account, purchase.phone_number, carrier_id)
         except CarrierFailed as failure:
-            log.warning("purchase_not_settled", purchase_id=purchase.id, code=failure.code)
-            async with self._db.transaction() as session:
-                await purchases.note_attempt(session, purchase.id, failure.message[:500])
+            await self._note(purchase, failure)
             return
         await self._close(purchase, "released" if carrier_id is not None else "failed", None)
+
+    async def _note(self, purchase: NumberPurchase, failure: CarrierFailed) -> None:
+        """What cannot be asked now is asked by the job again."""
+        log.warning("purchase_not_settled", purchase_id=purchase.id, code=failure.code)
+        async with self._db.transaction() as session:
+            await purchases.note_attempt(session, purchase.id, failure.message[:500])
 
     async def _close(self, purchase: NumberPurchase, state: str, error: str | None) -> None:
         async with self._db.transaction() as session:
             await purchases.move(
                 session, purchase.id, {"buying", "bought"}, state, error=error[:500] if error else None
             )
+
+
+def _wish(purchase: NumberPurchase) -> tuple[Caller, Wish] | None:
+    """Who wanted what; None when it is not wanted any more."""
+    request = purchase.request
+    if not isinstance(request.get("wish"), dict) or request.get("is_given_up"):
+        return None
+    caller = Caller(purchase.organization_id, request.get("user_id"), request.get("key_id"), "admin", False)
+    return caller, Wish(**request["wish"])
 
 
 def _answer(wish: Wish, number: PhoneNumber) -> dict[str, Any]:

@@ -123,7 +123,8 @@ async def quick_connect(
     calls: Annotated[Outbound, Depends(use(Outbound))],
     key: IdempotencyHeader = None,
 ) -> dict[str, Any]:
-    """Buys a number and lets an agent answer it. What fails after the purchase is given back."""
+    """Buys a number and lets an agent answer it. What fails after the purchase is
+    finished or given back."""
     wish = Wish(**body.model_dump())
 
     async def connect() -> dict[str, Any]:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, select, update
+from sqlalchemy import func, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.telephony.tables import NumberPurchase, PhoneNumber
@@ -46,5 +46,32 @@ async def is_kept(session: AsyncSession, number: str) -> bool:
     """Whether some organisation has this number of the platform's."""
     found = await session.execute(
         select(PhoneNumber.id).where(PhoneNumber.address_normalized == number, PhoneNumber.is_managed).limit(1)
+    )
+    return found.scalar_one_or_none() is not None
+
+
+async def lock(session: AsyncSession, number: str) -> None:
+    """Nobody else makes this number an organisation's until this transaction ends."""
+    key = f"offhook.purchase:{number}"
+    await session.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))"), {"key": key})
+
+
+async def give_up(session: AsyncSession, purchase_id: int) -> None:
+    """Its buyer is told that it failed: it is not to be finished later."""
+    await session.execute(
+        update(NumberPurchase)
+        .where(NumberPurchase.id == purchase_id, NumberPurchase.state.in_(("buying", "bought")))
+        .values(request=NumberPurchase.request.concat({"is_given_up": True}))
+        .execution_options(synchronize_session=False)
+    )
+
+
+async def was_repeated(session: AsyncSession, purchase: NumberPurchase) -> bool:
+    """Whether the organisation has bought what it wanted since, by asking for the same again."""
+    found = await session.execute(
+        select(NumberPurchase.id)
+        .where(NumberPurchase.organization_id == purchase.organization_id, NumberPurchase.id > purchase.id)
+        .where(NumberPurchase.state == "done", NumberPurchase.request == purchase.request)
+        .limit(1)
     )
     return found.scalar_one_or_none() is not None

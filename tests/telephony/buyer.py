@@ -1,0 +1,30 @@
+"""A process that buys a number for an organisation, to be killed while it does."""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from offhook.bootstrap import build_root
+from offhook.orgs import Caller
+from offhook.settings import Settings
+from offhook.telephony.managed import ManagedNumbers, Wish
+
+
+async def main(order: dict[str, str]) -> None:
+    settings = Settings(
+        data_dir=Path(order["data_dir"]),
+        public_url="http://testserver",
+        platform_carrier="twilio",
+        platform_carrier_account=SecretStr(order["account"]),
+        carrier_urls={"twilio": order["carrier"]},
+    )
+    root = build_root(settings, order["database"])
+    caller = Caller(int(order["organization"]), None, None, "owner", is_superuser=False)
+    await root.get(ManagedNumbers).quick_connect(caller, Wish("new", "US", phone_number=order["number"]))
+
+
+if __name__ == "__main__":
+    asyncio.run(main(json.loads(sys.argv[1])))

@@ -1,0 +1,84 @@
+"""A process is killed after the carrier has charged: the job finds the number and finishes what it began."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+from sqlalchemy import select
+
+from offhook.lab.carriers import TwilioEmulator
+from offhook.lab.carriers.core.chaos import RestFault
+from offhook.root import Root
+from offhook.settings import Settings
+from offhook.telephony.managed import ManagedNumbers
+from offhook.telephony.tables import NumberPurchase, PhoneNumber
+from tests.fakes.clock import SetClock
+from tests.fixtures_orgs import OrgFixture
+
+
+@pytest.fixture
+async def carrier() -> AsyncIterator[TwilioEmulator]:
+    async with TwilioEmulator().running() as running:
+        yield running
+
+
+@pytest.fixture
+def settings(tmp_path: Path, carrier: TwilioEmulator) -> Settings:
+    return Settings(
+        data_dir=tmp_path / "data",
+        public_url="http://testserver",
+        platform_carrier="twilio",
+        platform_carrier_account=SecretStr(json.dumps(carrier.credentials)),
+        carrier_urls={"twilio": carrier.base_url},
+    )
+
+
+async def test_it_is_finished_by_the_job(
+    root: Root, carrier: TwilioEmulator, database_url: str, org: OrgFixture, tmp_path: Path
+) -> None:
+    managed = root.get(ManagedNumbers)
+    number = (await managed.for_sale(org.id, "US", None))[0].phone_number
+    carrier.chaos.rest.append(RestFault("acts_slowly", "POST *IncomingPhoneNumbers*", seconds=600))
+    order = {
+        "data_dir": str(tmp_path / "buyer"),
+        "account": json.dumps(carrier.credentials),
+        "carrier": carrier.base_url,
+        "database": database_url,
+        "organization": str(org.id),
+        "number": number,
+    }
+    buyer = subprocess.Popen(
+        [sys.executable, "-m", "tests.telephony.buyer", json.dumps(order)], cwd=Path(__file__).parents[2]
+    )
+    try:
+        async with asyncio.timeout(120):
+            while number not in carrier.numbers:
+                assert buyer.poll() is None
+                await asyncio.sleep(0.05)
+    finally:
+        os.kill(buyer.pid, signal.SIGKILL)
+        await asyncio.to_thread(buyer.wait)
+
+    await managed.settle({})
+    assert await kept(root) == [], "it may be buying still"
+    managed._clock = SetClock(root.clock.now() + timedelta(minutes=2))
+    for _ in range(2):
+        await managed.settle({})
+    assert await kept(root) == [(number, org.id, True)]
+    async with root.db.transaction() as session:
+        assert (await session.scalars(select(NumberPurchase.state))).all() == ["done"]
+    assert carrier.numbers[number].settings["voice_url"].endswith("/telephony/inbound/run")
+
+
+async def kept(root: Root) -> list[tuple[str, int, bool]]:
+    async with root.db.transaction() as session:
+        found = await session.execute(select(PhoneNumber.address, PhoneNumber.organization_id, PhoneNumber.is_managed))
+        return [tuple(row) for row in found]
