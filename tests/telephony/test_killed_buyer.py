@@ -75,7 +75,7 @@ async def test_it_is_finished_by_the_job(
     assert await kept(root) == [(number, org.id, True)]
     async with root.db.transaction() as session:
         assert (await session.scalars(select(NumberPurchase.state))).all() == ["done"]
-    assert carrier.numbers[number].settings["voice_url"].endswith("/telephony/inbound/run")
+    assert carrier.numbers[number].settings["VoiceUrl"].endswith("/telephony/inbound/run")
 
 
 async def kept(root: Root) -> list[tuple[str, int, bool]]:
