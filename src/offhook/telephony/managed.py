@@ -190,9 +190,8 @@ class ManagedNumbers:
             carrier_id = await self._catalog().buy(account, purchase.phone_number, purchase.country)
         except CarrierFailed as failure:
             if failure.is_fate_unknown:
-                carrier_id = await self._bought_after_all(account, purchase)
-                if carrier_id is not None:
-                    purchase.carrier_id = carrier_id
+                purchase.carrier_id = await self._bought_after_all(account, purchase)
+                if purchase.carrier_id is not None:
                     return
                 await self._undo(account, purchase)
             else:
