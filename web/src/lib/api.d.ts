@@ -2175,7 +2175,8 @@ export interface paths {
         put?: never;
         /**
          * Quick Connect
-         * @description Buys a number and lets an agent answer it. What fails after the purchase is given back.
+         * @description Buys a number and lets an agent answer it. What fails after the purchase is
+         *     finished or given back.
          */
         post: operations["quick_connect"];
         delete?: never;
