@@ -3,6 +3,7 @@
 .venv/bin/python -m bench.knowledge recall               the question set over this project's own documents
 .venv/bin/python -m bench.knowledge faq --folder FOLDER  the Debian FAQ's own questions (bench/knowledge_faq.py)
 .venv/bin/python -m bench.knowledge manual               a PDF of 200 pages, from file to vectors
+.venv/bin/python -m bench.knowledge turn                 what documents add to a turn of a call
 .venv/bin/python -m bench.knowledge search --chunks N    searches beside N pieces of another organisation
 """
 
@@ -22,6 +23,7 @@ from sqlalchemy import text
 
 from bench import knowledge_faq
 from bench.knowledge_rig import Rig, manual, questions_about_topics, vocabulary
+from bench.knowledge_turn import turns
 from offhook.knowledge import ranking
 from offhook.knowledge.processing import as_text
 
@@ -85,6 +87,15 @@ async def rankings(rig: Rig, organization_id: int, question: str) -> dict[str, l
         near = [chunk for chunk, _ in await ranking.by_meaning(session, where, vector)]
         said = await ranking.by_words(session, where, await ranking.terms(session, organization_id, question))
     return {"vectors": near, "words": said, "hybrid": [chunk for chunk, _ in ranking.merged([near, said])]}
+
+
+async def turn(rig: Rig) -> None:
+    organization_id = await rig.organization("Callers")
+    for path in documents():
+        await rig.add(organization_id, path.read_bytes(), path.name)
+    async with rig.root.db.transaction() as session:
+        refs = [str(one) for one in (await session.execute(text("SELECT id FROM knowledge_documents"))).scalars()]
+    await turns(rig, organization_id, refs, [item["question"] for item in QUESTIONS])
 
 
 async def read_manual(rig: Rig) -> None:
@@ -156,7 +167,7 @@ async def run(arguments: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as folder:
         rig = await Rig.start(Path(folder))
         try:
-            parts: dict[str, Any] = {"recall": recall, "manual": read_manual}
+            parts: dict[str, Any] = {"recall": recall, "turn": turn, "manual": read_manual}
             if arguments.part == "search":
                 await search(rig, arguments.chunks)
             elif arguments.part == "faq":
@@ -169,7 +180,7 @@ async def run(arguments: argparse.Namespace) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", choices=["recall", "faq", "manual", "search"])
+    parser.add_argument("part", choices=["recall", "faq", "manual", "turn", "search"])
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--chunks", type=int, default=100_000)
     asyncio.run(run(parser.parse_args()))

@@ -1,5 +1,7 @@
 """Documents over HTTP: in, read, found, changed, put away and brought back."""
 
+import asyncio
+
 import pytest
 from sqlalchemy import text
 
@@ -58,6 +60,15 @@ class TestUpload:
         assert second["id"] != first["id"]
         hits = await librarian.find("opening hours", document_ids=[first["id"]])
         assert {hit["document_id"] for hit in hits} == {first["id"]}
+
+    async def test_the_same_bytes_at_the_same_moment_are_one_content(self, librarian: Librarian, root: Root) -> None:
+        answers = await asyncio.gather(*(librarian.send(name=f"Copy {number}") for number in range(6)))
+        assert [answer.status_code for answer in answers] == [200] * 6
+        await librarian.work()
+        listed = (await librarian.request("GET", "/")).json()
+        assert [item["status"] for item in listed] == ["ready"] * 6
+        async with root.db.transaction() as session:
+            assert await session.scalar(text("SELECT count(*) FROM knowledge_contents")) == 1
 
 
 class TestReadAndChange:

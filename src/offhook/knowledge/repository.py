@@ -2,10 +2,11 @@
 
 import json
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import delete, func, select, text, update
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.knowledge.tables import Chunk, Document, DocumentContent, Space, Vector
@@ -100,6 +101,17 @@ async def content_of_bytes(session: AsyncSession, organization_id: int, sha256: 
             DocumentContent.state != "failed",
         )
         .with_for_update()
+    )
+    return (await session.execute(query)).scalar_one_or_none()
+
+
+async def add_content(session: AsyncSession, organization_id: int, values: Mapping[str, Any]) -> DocumentContent | None:
+    """None when somebody else has added these bytes meanwhile."""
+    query = (
+        insert(DocumentContent)
+        .values(organization_id=organization_id, **values)
+        .on_conflict_do_nothing()
+        .returning(DocumentContent)
     )
     return (await session.execute(query)).scalar_one_or_none()
 

@@ -32,18 +32,7 @@ async def create(
 ) -> Pair:
     """A new document of a file that was kept; what is known of the same bytes is used again."""
     organization_id = caller.organization_id
-    content = await repository.content_of_bytes(session, organization_id, taken.sha256)
-    is_new = content is None
-    if content is None:
-        content = DocumentContent(
-            organization_id=organization_id,
-            sha256=taken.sha256,
-            kind=taken.kind,
-            size_bytes=taken.size_bytes,
-            storage_key=taken.storage_key,
-        )
-        session.add(content)
-        await session.flush()
+    content, is_new = await _content(session, organization_id, taken)
     document = Document(
         organization_id=organization_id,
         content_id=content.id,
@@ -62,6 +51,18 @@ async def create(
     data = {"name": name, "size_bytes": content.size_bytes}
     await audit(session, caller, "document.created", f"document:{document.id}", data)
     return document, content
+
+
+async def _content(session: AsyncSession, organization_id: int, taken: Taken) -> tuple[DocumentContent, bool]:
+    """What is known of these bytes, or a new record of them, locked; somebody else may be sending them at this moment."""
+    while True:
+        content = await repository.content_of_bytes(session, organization_id, taken.sha256)
+        if content is not None:
+            return content, False
+        values = {field: getattr(taken, field) for field in ("sha256", "kind", "size_bytes", "storage_key")}
+        content = await repository.add_content(session, organization_id, values)
+        if content is not None:
+            return content, True
 
 
 async def get(session: AsyncSession, organization_id: int, document_id: str) -> Pair:
