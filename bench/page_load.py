@@ -45,6 +45,7 @@ def load(browser: Browser, address: str, state: StorageState | None) -> dict[str
     cdp.send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
     page.add_init_script(WATCH)
     page.goto(address)
+    page.get_by_role("heading").first.wait_for(timeout=120_000)
     page.wait_for_load_state("networkidle")
     page.wait_for_timeout(QUIET_MS)
     vitals = page.evaluate("vitals_")

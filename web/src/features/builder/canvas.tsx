@@ -18,7 +18,7 @@ import {
   type NodeChange,
   type ReactFlowState,
 } from "@xyflow/react";
-import { type DragEvent, type KeyboardEvent, memo, useCallback, useEffect, useRef, useState } from "react";
+import { type DragEvent, type KeyboardEvent, memo, useCallback, useEffect, useState } from "react";
 import { moveSteps, reconnect } from "../../graph/edit";
 import { STEP_WIDTH, areInside } from "../../graph/places";
 import { canConnect } from "../../graph/specs";
@@ -44,6 +44,8 @@ const KEYS_OF_A_STEP = {
 export const KIND_MIME = "application/x-offhook-kind";
 const Tools = memo(CanvasTools);
 const MAP_SIZE = { width: 150, height: 104 };
+/** From how many steps on a graph is too large to be drawn as a whole. */
+const MANY = 80;
 /** Below this zoom labels cannot be read and are not drawn. */
 const LABELS_FROM = 0.45;
 /** Below this zoom a step cannot be read: a larger graph is shown from its start on. */
@@ -117,14 +119,10 @@ export function Canvas() {
     [change],
   );
   const show = useCallback(() => openForm(false), [openForm]);
-  const box = useRef<HTMLDivElement>(null);
-  // What is panned is one picture that is drawn once. It would be blurred when it is made larger: only as long as it moves.
-  const begin = useCallback(() => box.current?.setAttribute("data-moving", ""), []);
-  const settle = useCallback(() => box.current?.removeAttribute("data-moving"), []);
   const labels = useStore(labelLayer);
 
   return (
-    <div ref={box} className={classes.canvas} data-tour="canvas" role="region" aria-label="Steps of the conversation" onKeyDown={press}>
+    <div className={classes.canvas} data-tour="canvas" role="region" aria-label="Steps of the conversation" onKeyDown={press}>
       <LabelLayer value={labels}>
         <ReactFlow<StepNode, WayEdge>
           nodes={nodes}
@@ -140,8 +138,6 @@ export function Canvas() {
           isValidConnection={isAllowed}
           onNodeClick={show}
           onEdgeClick={show}
-          onMoveStart={begin}
-          onMoveEnd={settle}
           onDragOver={(event) => event.preventDefault()}
           onDrop={drop}
           connectionMode={ConnectionMode.Strict}
@@ -154,6 +150,8 @@ export function Canvas() {
           deleteKeyCode={null}
           ariaLabelConfig={KEYS_OF_A_STEP}
           multiSelectionKeyCode={["Shift", "Meta", "Control"]}
+          // Of a large graph only what is in sight: the search and the forms lead the keyboard to the rest.
+          onlyRenderVisibleElements={definition.nodes.length > MANY}
           minZoom={0.1}
           maxZoom={1.6}
           onInit={showAtFirst}
