@@ -1,15 +1,20 @@
 """What tests of campaigns start from: a published agent, a sandbox that answers at once, and the job loop in this process."""
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 from httpx import AsyncClient
 
-from offhook.campaigns import Campaigns, service
+from offhook.campaigns import Campaigns, Engine, service
+from offhook.campaigns.carrier import TelephonyCarrier
 from offhook.campaigns.service import NewContact
+from offhook.campaigns.store import PgStore
 from offhook.campaigns.tables import Campaign
 from offhook.root import Root
+from offhook.telephony import CallReports, Outbound
 from offhook.telephony.tables import TelephonyConfiguration
 from tests.campaigns.desk import Desk, numbers
 from tests.fixtures_orgs import OrgFixture
@@ -19,6 +24,38 @@ from tests.workflows.conftest import editor
 __all__ = ["editor", "make_workflow", "numbers"]
 
 MakeCampaign = Callable[..., Awaitable[Campaign]]
+
+
+class Later:
+    """Both clocks, moved by hand (``ports.Time``): a machine that stands still for seconds keeps no dial from beginning."""
+
+    def __init__(self, begins_at: datetime) -> None:
+        self._begins_at = begins_at
+        self.passed_s = 0.0
+
+    def now(self) -> datetime:
+        return self._begins_at + timedelta(seconds=self.passed_s)
+
+    def monotonic(self) -> float:
+        return self.passed_s
+
+    async def sleep(self, seconds: float) -> None:
+        self.passed_s += seconds
+
+    async def together(self, work: Sequence[Coroutine[Any, Any, None]]) -> None:
+        await asyncio.gather(*work)
+
+
+@pytest.fixture
+def later(root: Root) -> Later:
+    return Later(root.clock.now() + timedelta(minutes=1))
+
+
+@pytest.fixture
+def engine(root: Root, later: Later) -> Engine:
+    outbound = root.get(Outbound)
+    carrier = TelephonyCarrier(outbound, root.get(CallReports), root.events)
+    return Engine(PgStore(root.db, outbound, root.events, root.clock), carrier, later, patience_s=120)
 
 
 async def instant_sandbox(root: Root, organization_id: int, **config: Any) -> int:

@@ -1,57 +1,18 @@
 """Campaigns whose handling raises every time: the others go on, and they are paused with a reason."""
 
-import asyncio
-from collections.abc import Coroutine, Sequence
 from contextlib import nullcontext
-from datetime import datetime, timedelta
-from typing import Any
 
 import pytest
 from sqlalchemy import text, update
 
 from offhook.campaigns import Campaigns, Engine
-from offhook.campaigns.carrier import TelephonyCarrier
 from offhook.campaigns.failing import LONGEST_PAUSE_S, MOST_ERRORS, Failing
-from offhook.campaigns.store import PgStore
 from offhook.campaigns.tables import Attempt, Campaign
 from offhook.campaigns.tasks import DialJobs
 from offhook.root import Root
-from offhook.telephony import CallReports, Outbound
-from tests.campaigns.conftest import MakeCampaign, instant_sandbox
+from tests.campaigns.conftest import Later, MakeCampaign, instant_sandbox
 from tests.campaigns.desk import numbers
 from tests.fixtures_orgs import OrgFixture
-
-
-class Later:
-    """Both clocks, moved by hand (``ports.Time``)."""
-
-    def __init__(self, begins_at: datetime) -> None:
-        self._begins_at = begins_at
-        self.passed_s = 0.0
-
-    def now(self) -> datetime:
-        return self._begins_at + timedelta(seconds=self.passed_s)
-
-    def monotonic(self) -> float:
-        return self.passed_s
-
-    async def sleep(self, seconds: float) -> None:
-        self.passed_s += seconds
-
-    async def together(self, work: Sequence[Coroutine[Any, Any, None]]) -> None:
-        await asyncio.gather(*work)
-
-
-@pytest.fixture
-def later(root: Root) -> Later:
-    return Later(root.clock.now() + timedelta(minutes=1))
-
-
-@pytest.fixture
-def engine(root: Root, later: Later) -> Engine:
-    outbound = root.get(Outbound)
-    carrier = TelephonyCarrier(outbound, root.get(CallReports), root.events)
-    return Engine(PgStore(root.db, outbound, root.events, root.clock), carrier, later, patience_s=120)
 
 
 async def poison(root: Root, campaign: Campaign) -> None:

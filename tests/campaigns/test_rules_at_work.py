@@ -53,7 +53,7 @@ async def test_who_may_not_be_called_is_not_and_it_says_why(
 
 
 async def test_it_must_be_open_where_the_phone_is_too(
-    root: Root, org: OrgFixture, campaigns: Campaigns, make_campaign: MakeCampaign, desk: Desk
+    root: Root, org: OrgFixture, campaigns: Campaigns, make_campaign: MakeCampaign, desk: Desk, engine: Engine
 ) -> None:
     """Iceland is on UTC all year, California seven or eight hours behind; it is open from now on for ten hours."""
     await instant_sandbox(root, org.id)
@@ -64,7 +64,7 @@ async def test_it_must_be_open_where_the_phone_is_too(
         calling_hours={"timezone": "UTC", "slots": [slot], "in_callee_zone": True},
     )
     await campaigns.start(org.id, campaign.id)
-    await root.get(Engine).dial(org.id)
+    await engine.dial(org.id)
     assert [call.to_number for call in await rows(root, select(SandboxCall))] == ["+3545510000"]
     (held,) = await rows(root, select(Contact).where(Contact.phone_number == "+14152000000"))
     assert (held.state, held.hold) == ("pending", "outside_callee_hours")
@@ -109,12 +109,12 @@ async def test_calls_that_fail_pause_the_campaign(
 
 
 async def test_a_campaign_that_has_cost_what_it_may_pauses(
-    root: Root, org: OrgFixture, campaigns: Campaigns, make_campaign: MakeCampaign
+    root: Root, org: OrgFixture, campaigns: Campaigns, make_campaign: MakeCampaign, engine: Engine
 ) -> None:
     await instant_sandbox(root, org.id)
     campaign = await make_campaign(contacts=10, max_concurrency=1, spend_cap_cents=10)
     await campaigns.start(org.id, campaign.id)
-    assert await root.get(Engine).dial(org.id) == 1
+    assert await engine.dial(org.id) == 1
     await until_over_runs(root)
     async with root.db.transaction() as session:
         await session.execute(text("UPDATE run_usage SET cost_cents = 11"))
