@@ -76,5 +76,5 @@ interface LoadedProps<T> {
 export function Loaded<T>({ query, what, height = 160, children }: LoadedProps<T>) {
   if (query.data !== undefined) return <>{children(query.data)}</>;
   if (query.isError) return <Problem title={`${what} could not be loaded`} error={query.error} onRetry={() => void query.refetch()} />;
-  return <Skeleton h={height} radius={14} aria-busy="true" aria-label={`Loading: ${what}`} />;
+  return <Skeleton h={height} radius={14} role="status" aria-busy="true" aria-label={`Loading: ${what}`} />;
 }

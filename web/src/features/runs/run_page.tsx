@@ -26,7 +26,7 @@ import { usePlayer } from "./use_player";
 
 export function RunPage({ agentId, runId }: { agentId: number; runId: number }) {
   const run = useRun(agentId, runId);
-  if (run.isPending) return <Skeleton h={420} radius={14} aria-busy="true" aria-label="Loading: the conversation" />;
+  if (run.isPending) return <Skeleton h={420} radius={14} role="status" aria-busy="true" aria-label="Loading: the conversation" />;
   if (run.isError && run.data === undefined) {
     return (
       <Page title="Conversation" back={<Trail agentId={agentId} agentName="Agent" />}>
