@@ -1,14 +1,17 @@
 """Calls that come in: to their agent once, or refused in a sentence, with the reason kept."""
 
+import json
 from datetime import timedelta
 
+import pytest
 from httpx import AsyncClient
-from sqlalchemy import update
+from sqlalchemy import text, update
 
 from offhook.orgs.tables import Organization
 from offhook.root import Root
 from offhook.runs import LiveRuns
 from offhook.telephony.ports import CarrierFailed
+from offhook.telephony.refusals import JOB, Refusals
 from offhook.telephony.unheard import UnheardCalls
 from tests.fakes.carrier import FakeCarrier
 from tests.fakes.clock import SetClock
@@ -108,13 +111,35 @@ async def test_a_carrier_that_does_not_connect(account: Account) -> None:
     assert (run["status"], run["end_reason"]) == ("failed", "carrier_unreachable")
 
 
+async def test_a_refused_caller_does_not_stay(account: Account, root: Root) -> None:
+    """Where refusing takes requests, the carrier's word that it was spoken may be lost."""
+    await account.calls_in("R9", to="+12015559999")
+    async with root.db.transaction() as session:
+        waiting = (
+            await session.execute(text("SELECT payload FROM pgqueuer WHERE entrypoint = :job"), {"job": JOB})
+        ).all()
+    (payload,) = [json.loads(row.payload) for row in waiting]
+    refusals = root.get(Refusals)
+    await refusals.end(payload)
+    assert account.carrier.hung_up == ["R9"]
+    account.carrier.refuses["hang_up"] = CarrierFailed("carrier_unreachable", "Away.", retryable=True)
+    with pytest.raises(CarrierFailed):
+        await refusals.end(payload)
+    await refusals.end(payload | {"configuration_id": 999999})
+
+
 async def test_without_the_database(account: Account, root: Root) -> None:
+    assert "connect" in (await account.calls_in("IN0")).json()
     await root.db.dispose()
     broken = root.db.engine.url.set(port=1, host="127.0.0.1", query={})
     root.db.__init__(broken.render_as_string(hide_password=False))  # type: ignore[misc]  # the same object, a dead address
     fallback = await account.calls_in(path="/inbound/fallback")
     assert (fallback.status_code, "not available" in spoken(fallback)) == (200, True)
     assert "not available" in spoken(await account.calls_in())
+    asked = [one["call_id"] for one in account.carrier.asked_for("refuse")]
+    assert asked == ["IN1", "IN1"], "with the account that called before"
+    assert "not available" in spoken(await account.calls_in("S1", token="wrong"))
+    assert len(account.carrier.asked_for("refuse")) == 2, "a stranger makes us ask for nothing"
 
 
 async def test_a_call_whose_media_never_comes(account: Account, root: Root) -> None:

@@ -35,6 +35,8 @@ from offhook.telephony.providers.sandbox.network import SandboxNetwork
 from offhook.telephony.providers.sandbox.transfers import SandboxTransfers
 from offhook.telephony.providers.sandbox.voice import TtsVoice
 from offhook.telephony.providers.sandbox.wire import SandboxWire
+from offhook.telephony.refusals import JOB as REFUSED_JOB
+from offhook.telephony.refusals import Refusals
 from offhook.telephony.sandbox_numbers import SandboxNumbers
 from offhook.telephony.service import CallReports
 from offhook.telephony.signals import Signals
@@ -129,10 +131,14 @@ def _register_callbacks(root: Root, carriers: Carriers, line: CarrierLine) -> No
     accounts, address, reports = root.get(Accounts), root.get(PublicAddress), root.get(CallReports)
     proofs = Proofs(root.db, root.clock)
     callbacks = Callbacks(root.db, root.events, carriers, accounts, address, proofs)
-    inbound = InboundCalls(root.db, carriers, accounts, address, proofs, callbacks, reports)
+    refusals = Refusals(root.db, carriers, accounts, proofs)
+    inbound = InboundCalls(root.db, carriers, accounts, address, proofs, callbacks, reports, refusals)
+    root.provide(Refusals, refusals)
+    root.jobs.add(REFUSED_JOB, refusals.end)
+    root.on_stop.append(refusals.close)
     root.provide(Callbacks, callbacks)
     root.provide(InboundCalls, inbound)
-    root.provide(Answers, Answers(root.db, carriers, address, proofs, callbacks))
+    root.provide(Answers, Answers(root.db, carriers, address, proofs, callbacks, refusals))
     root.provide(TransferResults, TransferResults(root.db, carriers, accounts, proofs, address, root.clock))
     unheard = UnheardCalls(root.db, carriers, reports, line, root.clock)
     root.provide(UnheardCalls, unheard)

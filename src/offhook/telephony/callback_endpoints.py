@@ -103,7 +103,7 @@ async def inbound_run(request: Request_, inbound: Inbounds) -> Response:
 )
 async def inbound_fallback(request: Request_, inbound: Inbounds) -> Response:
     """A spoken sentence, when a call could not be processed; works without the database."""
-    return _rendered(inbound.unavailable(request.webhook))
+    return _rendered(await inbound.unavailable(request.webhook))
 
 
 @router.post(

@@ -34,12 +34,12 @@ from offhook.telephony.ports import (
     WebhookUnreadable,
 )
 from offhook.telephony.proofs import Proofs
+from offhook.telephony.refusals import UNAVAILABLE, Refusals
 from offhook.telephony.service import CallReports
 from offhook.telephony.tables import PhoneNumber, TelephonyConfiguration
 
 log = structlog.get_logger(__name__)
 
-UNAVAILABLE: Final = "We are sorry, our system is not available right now. Please call again later."
 OVER: Final = "This call is over. Goodbye."
 # What the caller hears, by reason; the codes are those of the errors that the reason was.
 MESSAGES: Final = {
@@ -89,6 +89,7 @@ class InboundCalls:
         proofs: Proofs,
         callbacks: Callbacks,
         reports: CallReports,
+        refusals: Refusals,
     ) -> None:
         self._db = db
         self._carriers = carriers
@@ -97,6 +98,7 @@ class InboundCalls:
         self._proofs = proofs
         self._callbacks = callbacks
         self._reports = reports
+        self._refusals = refusals
 
     async def take(self, webhook: Webhook, workflow_id: int | None = None) -> Document:
         """``workflow_id`` replaces the number's agent (the deprecated address); it must be of the same organisation."""
@@ -105,15 +107,15 @@ class InboundCalls:
             return await self._take(spec, answerer, webhook, workflow_id)
         except (DBAPIError, PoolTimeout, OSError) as error:
             log.exception("inbound_call_without_database", provider=spec.name, error=type(error).__name__)
-            return answerer.unavailable(UNAVAILABLE)
+            return await self._refusals.without_database(spec, answerer, webhook)
 
-    def unavailable(self, webhook: Webhook) -> Document:
+    async def unavailable(self, webhook: Webhook) -> Document:
         """The fallback: needs no database, and says nothing that a stranger may not know."""
         try:
-            _, answerer = self._recognised(webhook)
+            spec, answerer = self._recognised(webhook)
         except WebhookRefused:
             return _HANG_UP
-        return answerer.unavailable(UNAVAILABLE)
+        return await self._refusals.without_database(spec, answerer, webhook)
 
     def _recognised(self, webhook: Webhook) -> tuple[CarrierSpec, Answerer]:
         for name in sorted(self._carriers.names):
@@ -140,7 +142,7 @@ class InboundCalls:
         async with self._db.transaction() as session:
             await self._proofs.is_new(session, proven.accounts[0], webhook, proven.proof)
             taken = await self._route(session, spec, proven, call, workflow_id)
-        return await self._answer(answerer, taken, call)
+        return await self._answer(spec, answerer, taken, call)
 
     async def _proven(self, spec: CarrierSpec, webhook: Webhook) -> _Proven:
         """Accounts of several organisations may be one at the carrier: all whose secrets fit are looked at."""
@@ -158,6 +160,7 @@ class InboundCalls:
             accounts.append(account)
         if proof is None:
             raise WebhookRefused
+        self._refusals.remember(spec, reference, accounts)
         return _Proven(webhook, proof, rows, accounts)
 
     async def _follow_up(self, spec: CarrierSpec, proven: _Proven) -> Document:
@@ -284,9 +287,9 @@ class InboundCalls:
         log.info("inbound_call_refused", provider=row.provider, reason=reason, configuration_id=row.id)
         return _Taken(account, message)
 
-    async def _answer(self, answerer: Answerer, taken: _Taken, call: InboundCall) -> Document:
+    async def _answer(self, spec: CarrierSpec, answerer: Answerer, taken: _Taken, call: InboundCall) -> Document:
         if taken.run is None:
-            return await _refusal(answerer, taken.account, call.call_id, taken.message)
+            return await self._refusals.speak(spec, answerer, taken.account, call.call_id, taken.message)
         run = taken.run
         links = self._address.links(run.mode, run.id, taken.media_token)
         try:
@@ -295,20 +298,27 @@ class InboundCalls:
             log.warning("inbound_call_not_connected", run_id=run.id, code=failure.code)
             update = StatusUpdate("failed", end_reason=failure.code[:64])
             await self._reports.report(run.organization_id, run.id, update)
-            return await _refusal(answerer, taken.account, call.call_id, UNAVAILABLE)
+            return await self._refusals.speak(spec, answerer, taken.account, call.call_id, UNAVAILABLE)
 
 
 class Answers:
     """The documents that carriers fetch when a call that we placed is answered."""
 
     def __init__(
-        self, db: Database, carriers: Carriers, address: PublicAddress, proofs: Proofs, callbacks: Callbacks
+        self,
+        db: Database,
+        carriers: Carriers,
+        address: PublicAddress,
+        proofs: Proofs,
+        callbacks: Callbacks,
+        refusals: Refusals,
     ) -> None:
         self._db = db
         self._carriers = carriers
         self._address = address
         self._proofs = proofs
         self._callbacks = callbacks
+        self._refusals = refusals
 
     async def document(self, provider: str, run_id: int, told: Told) -> Document:
         """CarrierUnknown or RunNotFound (404), WebhookRefused (401) without the run's secret or the right signature."""
@@ -326,7 +336,7 @@ class Answers:
             if verdict is not None:
                 await tell_machine(session, run, verdict)
         if not is_live:
-            return await _refusal(spec.answerer, account, run.call_id or "", OVER)
+            return await self._refusals.speak(spec, spec.answerer, account, run.call_id or "", OVER)
         try:
             return await spec.answerer.connect(account, run.call_id or "", self._address.links(provider, run.id, token))
         except CarrierFailed as failure:
@@ -343,11 +353,3 @@ def _verdict(spec: CarrierSpec, webhook: Webhook) -> MachineVerdict | None:
     except WebhookUnreadable:
         return None
     return news if isinstance(news, MachineVerdict) else None
-
-
-async def _refusal(answerer: Answerer, account: CarrierAccount, call_id: str, message: str) -> Document:
-    try:
-        return await answerer.refuse(account, call_id, message)
-    except CarrierFailed as failure:
-        log.warning("refusal_not_spoken", provider=account.provider, code=failure.code)
-        return answerer.unavailable(message)

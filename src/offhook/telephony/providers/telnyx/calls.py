@@ -99,7 +99,8 @@ class TelnyxCalls:
             await self.hang_up(account, webhooks.call_id_of(payload))
 
     def unavailable(self, message: str) -> Document:
-        """Nothing can be said without a request; the caller hears ringing until the carrier gives up."""
+        """Nothing can be said without a request, and so without an account: the platform's ``Refusals`` ask with one that
+        they remember. Else the caller hears ringing until the carrier gives up."""
         return _said("unavailable")
 
     def room(self, transfer_id: str) -> Document | None:
