@@ -19,7 +19,9 @@ def prepare(carrier: Emulator) -> None:
     carrier.point_at(f"{PUBLIC}/api/v1/telephony/inbound/run")
 
 
-async def open_account(root: Root, organization_id: int, carrier: Emulator, workflow_id: int, server_url: str) -> int:
+async def open_account(
+    root: Root, organization_id: int, carrier: Emulator, workflow_id: int, server_url: str, number: str = OURS
+) -> int:
     """The configuration's id; the carrier's number is answered by the agent. ``server_url``: where we really are."""
     carrier.post.tunnels.append(Tunnel(PUBLIC, server_url))
     spec = root.get(Carriers).find(carrier.name)
@@ -43,8 +45,8 @@ async def open_account(root: Root, organization_id: int, carrier: Emulator, work
             PhoneNumber(
                 organization_id=organization_id,
                 telephony_configuration_id=row.id,
-                address=OURS,
-                address_normalized=OURS,
+                address=number,
+                address_normalized=number,
                 address_type="pstn",
                 country_code="US",
                 inbound_workflow_id=workflow_id,

@@ -156,15 +156,22 @@ async def test_conversations_and_calls_that_nobody_takes(desks: list[Desk]) -> N
     await each(desks, test)
 
 
-async def test_callers_who_hang_up_first(desks: list[Desk]) -> None:
+async def test_calls_that_come_in(desks: list[Desk]) -> None:
     async def test(desk: Desk) -> None:
         coming = desk.carrier.call_in(THEIRS, OURS, phones.scripted(_hangs_up_first))
-        came = await desk.came(coming)
+        talking = desk.carrier.call_in("+12125550106", OURS, phones.answers(SAID))
+        came, talked = await asyncio.gather(desk.came(coming), desk.came(talking))
+        assert (talked["status"], talked["outcome"], talked["end_reason"]) == ("completed", "answered", "agent_ended")
+        assert SAID in [line["text"] for line in talked["transcript"]]
+        assert talked["recording_url"]
+        await talking.ended.wait()
+        assert talking.ended_by != "caller"
         assert (came["direction"], came["caller_number"], came["called_number"]) == ("inbound", THEIRS, OURS)
         assert (came["status"], came["outcome"], came["end_reason"]) == ("completed", "answered", "caller_hung_up")
         assert coming.ended_by == "caller"
         await desk.carrier.settled()
-        assert coming.errors == desk.refused() == []
+        assert coming.errors == talking.errors == desk.refused() == []
+        assert 0.5 < talking.phone.heard_speech_s < talked["duration"] <= talking.duration_s
 
     await each(desks, test)
 

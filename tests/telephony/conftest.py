@@ -1,7 +1,8 @@
 """What tests of telephony start from: an agent with a trigger, and a carrier that notes what it is asked."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from offhook.workflows.ports import NoTools
 from tests.fakes.carrier import FakeCarrier
 from tests.fixtures_orgs import OrgFixture
 from tests.telephony.fakecom import Account, make_account
+from tests.telephony.platform_desk import Platform, platform_of
 from tests.voice.phone import node, simple_agent
 
 
@@ -91,3 +93,10 @@ def make_agent(root: Root) -> MakeAgent:
 @pytest.fixture
 async def agent(make_agent: MakeAgent, org: OrgFixture) -> Agent:
     return await make_agent(org)
+
+
+@pytest.fixture
+async def platform(name: str, database_url: str, tmp_path: Path) -> AsyncIterator[Platform]:
+    """For tests of EACH carrier: its ``name``."""
+    async with platform_of(name, database_url, tmp_path / "data") as running:
+        yield running

@@ -1,0 +1,175 @@
+"""The whole platform without a port, and one emulated carrier whose signed requests reach it. Its media sockets find
+somebody who says nothing."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI
+from httpx import ASGITransport, AsyncClient, Response
+from sqlalchemy import text
+from websockets.asyncio.server import ServerConnection, serve
+
+from offhook.api import create_app
+from offhook.bootstrap import build_root, stop
+from offhook.lab.carriers import Call, Callback, Emulator, phones
+from offhook.lab.carriers.core.callbacks import through
+from offhook.orgs import Caller
+from offhook.orgs import service as orgs
+from offhook.root import Root
+from offhook.settings import Settings
+from offhook.telephony.events import CallEnded
+from offhook.workflows import publishing, service
+from offhook.workflows.ports import NoTools
+from tests.calls.carrier_desk import PUBLIC, THEIRS, open_account, prepare
+from tests.telephony.emulator_desk import EMULATORS
+from tests.voice.phone import simple_agent
+
+# Long enough for what a carrier says of a machine.
+SCRIPT = phones.hangs_up_after(0.7).script
+ONE_WHO_HANGS_UP = phones.Plan(script=SCRIPT, verdict="human", verdict_s=0.0)
+MACHINE = phones.Plan(script=SCRIPT, verdict="machine", verdict_s=0.0)
+
+
+@dataclass
+class Platform:
+    """``ended``: the calls whose end was told to the domains above."""
+
+    root: Root
+    app: FastAPI
+    client: AsyncClient
+    carrier: Emulator
+    organization_id: int = 0
+    workflow_id: int = 0
+    configuration_id: int = 0
+    real_url: str = ""
+    ended: list[CallEnded] = field(default_factory=list)
+
+    async def organization(self, name: str, carrier: Emulator | None = None) -> tuple[int, int, dict[str, str]]:
+        """(organisation, its agent, the headers that act for it)."""
+        async with self.root.db.transaction() as session:
+            organization_id = await orgs.create_organization(session, name)
+            key = (await orgs.create_key(session, organization_id=organization_id, name="Test")).key
+            caller = Caller(organization_id, None, None, "owner", is_superuser=False)
+            agent = await service.create(session, caller, "Agent", simple_agent())
+            await publishing.publish(session, NoTools(), caller, agent.id)
+        return organization_id, agent.id, {"X-API-Key": key}
+
+    async def dial(self, number: str = THEIRS) -> tuple[int, Call | None]:
+        """(run, the emulator's call), placed."""
+        body = {
+            "workflow_id": self.workflow_id,
+            "phone_number": number,
+            "telephony_configuration_id": self.configuration_id,
+        }
+        answer = await self.client.post("/telephony/initiate-call", json=body)
+        assert answer.status_code == 200, answer.text
+        said = answer.json()
+        return said["workflow_run_id"], self.carrier.call(said["call_id"]) if said["call_id"] else None
+
+    async def held_of(self, *, plan: phones.Plan, calls: int) -> list[tuple[int, list[Callback]]]:
+        """Place so many calls to a phone and keep what the carrier says of them: (run, callbacks)."""
+        self.carrier.chaos.holds_callbacks = True
+        self.carrier.phones[THEIRS] = plan
+        places = asyncio.Semaphore(16)
+
+        async def one() -> tuple[int, Call | None]:
+            async with places:
+                return await self.dial()
+
+        placed = await asyncio.gather(*(one() for _ in range(calls)))
+        for _, call in placed:
+            assert call is not None
+            async with asyncio.timeout(60):
+                await call.ended.wait()
+        await self.carrier.settled(60)
+        held: dict[str, list[Callback]] = {}
+        for callback in self.carrier.held:
+            held.setdefault(callback.call_id, []).append(callback)
+        return [(run_id, held[call.id]) for run_id, call in placed if call is not None]
+
+    async def send(
+        self,
+        callback: Callback,
+        *,
+        url: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        body: bytes | None = None,
+        through_proxy: str = "127.0.0.1",
+    ) -> Response:
+        """The carrier's request once more, with something changed after it was signed. ``headers`` are added last."""
+        address, forwarded = through(self.carrier.post.tunnels, url or callback.url)
+        transport = ASGITransport(app=self.app, raise_app_exceptions=False, client=(through_proxy, 4002))
+        async with AsyncClient(transport=transport) as client:
+            return await client.request(
+                callback.method,
+                address,
+                content=callback.body if body is None else body,
+                headers={"Content-Type": callback.content_type, **callback.headers, **forwarded, **(headers or {})},
+            )
+
+    async def rows(self, query: str, **values: Any) -> list[Any]:
+        async with self.root.db.transaction() as session:
+            return list((await session.execute(text(query), values)).all())
+
+    async def state(self) -> dict[str, list[Any]]:
+        """Everything that a request about a call may change."""
+        tables = {
+            "runs": "id, status, outcome, end_reason, call_id, gathered_context, ended_at, cost_cents",
+            "run_events": "run_id, seq, type",
+            "run_usage": "run_id, cost_cents",
+            "ledger_entries": "id",
+            "refused_calls": "id",
+            "seen_webhooks": "nonce_sha256",
+        }
+        return {
+            name: sorted(await self.rows(f"SELECT {columns} FROM {name}"), key=repr) for name, columns in tables.items()
+        }
+
+
+@asynccontextmanager
+async def platform_of(name: str, database_url: str, data_dir: Path) -> AsyncIterator[Platform]:
+    """The platform with an account at this carrier and an agent that answers its number."""
+    carrier = EMULATORS[name]()
+    holder: list[FastAPI] = []
+
+    async def app_of(scope: Any, receive: Any, send: Any) -> None:
+        await holder[0](scope, receive, send)
+
+    carrier.post.transport = ASGITransport(app=app_of, raise_app_exceptions=False, client=("127.0.0.1", 4000))
+
+    async def listens(socket: ServerConnection) -> None:
+        await socket.wait_closed()
+
+    async with carrier.running(), serve(listens, "127.0.0.1", 0) as media:
+        prepare(carrier)
+        settings = Settings(
+            data_dir=data_dir, public_url=PUBLIC, carrier_urls={name: carrier.base_url}, org_concurrency_limit=1000
+        )
+        root = build_root(settings, database_url)
+        app = create_app(root)
+        holder.append(app)
+        transport = ASGITransport(app=app, raise_app_exceptions=False, client=("127.0.0.1", 4001))
+        client = AsyncClient(transport=transport, base_url="http://testserver/api/v1", timeout=60)
+        async with app.router.lifespan_context(app), client:
+            platform = Platform(root, app, client, carrier)
+
+            async def keep(event: CallEnded) -> None:
+                platform.ended.append(event)
+
+            root.events.subscribe(CallEnded, keep)
+            platform.organization_id, platform.workflow_id, headers = await platform.organization("Acme")
+            client.headers.update(headers)
+            platform.configuration_id = await open_account(
+                root,
+                platform.organization_id,
+                carrier,
+                platform.workflow_id,
+                f"http://127.0.0.1:{next(iter(media.sockets)).getsockname()[1]}",
+            )
+            yield platform
+        await stop(root)
+        await root.db.dispose()
