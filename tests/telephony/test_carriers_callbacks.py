@@ -8,12 +8,16 @@ from dataclasses import replace
 from datetime import timedelta
 from itertools import permutations
 from typing import Any
+from urllib.parse import urlsplit
 
+import pytest
 from sqlalchemy import update
 
 from offhook.kit.clock import SystemClock
 from offhook.lab.carriers import Callback, Emulator, PostFault, phones
 from offhook.orgs.tables import Organization
+from offhook.runs.errors import MediaTokenRefused
+from offhook.telephony.gate import MediaGate
 from offhook.telephony.inbound import MESSAGES
 from tests.calls.carrier_desk import OURS, PUBLIC, THEIRS, open_account
 from tests.fakes.clock import SetClock
@@ -133,6 +137,8 @@ async def test_what_strangers_send_changes_nothing(name: str, platform: Platform
         carrier.clock = SystemClock()
     if "url" in covers:
         await sent("longer query", url=f"{told.url}&a=b")
+        # where only the proxy knows the public address
+        object.__setattr__(platform.root.settings, "public_url", None)
         await sent("altered address", headers={"X-Forwarded-Host": "voice.example.com"})
         await sent("altered scheme", headers={"X-Forwarded-Proto": "http"})
         host = {"Host": "us.internal"}
@@ -159,6 +165,38 @@ async def test_calls_that_strangers_bring_create_nothing(name: str, platform: Pl
         assert refused
         assert set(refused) == {401}
         assert await platform.state() == before
+
+
+@EACH
+async def test_the_token_of_another_call_and_two_sockets_at_once(name: str, platform: Platform) -> None:
+    carrier, gate = platform.carrier, platform.root.get(MediaGate)
+    carrier.phones[THEIRS] = phones.silent()
+    (one, first), (other, second) = [await platform.dial() for _ in range(2)]
+    assert first is not None
+    assert second is not None
+    async with asyncio.timeout(60):
+        while first.stream is None or second.stream is None:
+            await asyncio.sleep(0.05)
+    # what the carrier was told, and does not use here: its sockets are not led to us
+    tokens = {}
+    for call in (first, second):
+        assert call.stream is not None
+        provider, run_id, token = urlsplit(call.stream.url).path.rsplit("/", 3)[1:]
+        assert provider == name
+        tokens[int(run_id)] = token
+    assert sorted(tokens) == sorted((one, other))
+    before = await platform.state()
+    stranger = "plivo" if name == "twilio" else "twilio"
+    for run_id, token, provider in (
+        (one, tokens[other], name), (other, tokens[one], name), (one, tokens[one], stranger), (one, "", name),
+        (one, tokens[one][:-1] + "~", name),
+    ):  # fmt: skip
+        with pytest.raises(MediaTokenRefused):
+            await gate.claim(run_id, token, provider)
+    assert await platform.state() == before
+    at_once = await asyncio.gather(*(gate.claim(one, tokens[one], name) for _ in range(4)), return_exceptions=True)
+    assert sorted(type(found).__name__ for found in at_once) == ["Admission", *["MediaTokenRefused"] * 3]
+    assert (await gate.claim(other, tokens[other], name)).run_id == other
 
 
 @EACH
