@@ -29,7 +29,7 @@ from tests.telephony.emulator_desk import EMULATORS
 from tests.voice.phone import simple_agent
 
 # Long enough for what a carrier says of a machine.
-SCRIPT = phones.hangs_up_after(0.7).script
+SCRIPT = phones.hangs_up_after(2.0).script
 ONE_WHO_HANGS_UP = phones.Plan(script=SCRIPT, verdict="human", verdict_s=0.0)
 MACHINE = phones.Plan(script=SCRIPT, verdict="machine", verdict_s=0.0)
 

@@ -8,22 +8,13 @@ from dataclasses import replace
 from datetime import timedelta
 from itertools import permutations
 from typing import Any
-from urllib.parse import urlsplit
-
-import pytest
-from sqlalchemy import update
 
 from offhook.kit.clock import SystemClock
 from offhook.lab.carriers import Callback, Emulator, PostFault, phones
-from offhook.orgs.tables import Organization
-from offhook.runs.errors import MediaTokenRefused
-from offhook.telephony.gate import MediaGate
-from offhook.telephony.inbound import MESSAGES
 from tests.calls.carrier_desk import OURS, PUBLIC, THEIRS, open_account
 from tests.fakes.clock import SetClock
 from tests.telephony.emulator_desk import EACH, EMULATORS
 from tests.telephony.platform_desk import MACHINE, ONE_WHO_HANGS_UP, Platform
-from tests.usage.test_enforcement import enforce
 
 # How many pieces of news are put into every order: five have 120 of them, too many for each run of all tests.
 MOST = int(os.environ.get("OFFHOOK_TEST_CALLBACKS", "4"))
@@ -165,69 +156,3 @@ async def test_calls_that_strangers_bring_create_nothing(name: str, platform: Pl
         assert refused
         assert set(refused) == {401}
         assert await platform.state() == before
-
-
-@EACH
-async def test_the_token_of_another_call_and_two_sockets_at_once(name: str, platform: Platform) -> None:
-    carrier, gate = platform.carrier, platform.root.get(MediaGate)
-    carrier.phones[THEIRS] = phones.silent()
-    (one, first), (other, second) = [await platform.dial() for _ in range(2)]
-    assert first is not None
-    assert second is not None
-    async with asyncio.timeout(60):
-        while first.stream is None or second.stream is None:
-            await asyncio.sleep(0.05)
-    # what the carrier was told, and does not use here: its sockets are not led to us
-    tokens = {}
-    for call in (first, second):
-        assert call.stream is not None
-        provider, run_id, token = urlsplit(call.stream.url).path.rsplit("/", 3)[1:]
-        assert provider == name
-        tokens[int(run_id)] = token
-    assert sorted(tokens) == sorted((one, other))
-    before = await platform.state()
-    stranger = "plivo" if name == "twilio" else "twilio"
-    for run_id, token, provider in (
-        (one, tokens[other], name), (other, tokens[one], name), (one, tokens[one], stranger), (one, "", name),
-        (one, tokens[one][:-1] + "~", name),
-    ):  # fmt: skip
-        with pytest.raises(MediaTokenRefused):
-            await gate.claim(run_id, token, provider)
-    assert await platform.state() == before
-    at_once = await asyncio.gather(*(gate.claim(one, tokens[one], name) for _ in range(4)), return_exceptions=True)
-    assert sorted(type(found).__name__ for found in at_once) == ["Admission", *["MediaTokenRefused"] * 3]
-    assert (await gate.claim(other, tokens[other], name)).run_id == other
-
-
-@EACH
-async def test_refusals_are_spoken_and_kept(name: str, platform: Platform) -> None:
-    carrier = platform.carrier
-
-    async def hears(reason: str, to: str = OURS) -> None:
-        call = carrier.call_in(THEIRS, to, replace(phones.silent(), gives_up_s=30.0))
-        async with asyncio.timeout(60):
-            await call.ended.wait()
-        await carrier.settled(60)
-        assert call.spoken == [MESSAGES[reason]]
-        assert (call.errors, call.streams) == ([], [])
-        (row,) = (await platform.client.get("/telephony/refused-calls?limit=1")).json()["refused_calls"]
-        assert (row["call_id"], row["reason"], row["called_number"]) == (call.id, reason, to)
-
-    carrier.own("+14155550199", **carrier.numbers[OURS].settings)
-    carrier.point_at(f"{PUBLIC}/api/v1/telephony/inbound/run")
-    await hears("phone_number_not_configured", "+14155550199")
-    await enforce(platform.root, platform.organization_id)
-    await hears("out_of_credit")
-    await enforce(platform.root, platform.organization_id, cents=1000)
-    async with platform.root.db.transaction() as session:
-        await session.execute(update(Organization).values(concurrency_limit=1))
-    carrier.phones[THEIRS] = phones.no_answer(60.0)
-    _, placed = await platform.dial()
-    await hears("concurrent_call_limit")
-    assert placed is not None
-    placed.end("canceled", "carrier")
-    await carrier.settled()
-    await platform.client.put(f"/workflow/{platform.workflow_id}/status", json={"status": "archived"})
-    await hears("workflow_archived")
-    assert len(await platform.rows("SELECT id FROM runs")) == 1
-    assert len(await platform.rows("SELECT id FROM refused_calls")) == 4
