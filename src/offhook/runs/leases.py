@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, literal, select, update
+from sqlalchemy import ColumnElement, Select, func, literal, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.runs.limits import TEXT_CHAT
@@ -35,9 +35,10 @@ async def take(session: AsyncSession, run_id: int, *, worker_id: str, now: datet
 
 async def renew(session: AsyncSession, run_ids: Sequence[int], *, worker_id: str, until: datetime) -> set[int]:
     """Renew all runs of a worker in one statement; the ids that are still its own."""
+    mine = _in_order(run_ids, Run.worker_id == worker_id, Run.lease_until.is_not(None))
     renewed = await session.execute(
         update(Run)
-        .where(Run.id.in_(run_ids), Run.worker_id == worker_id, Run.lease_until.is_not(None))
+        .where(Run.id.in_(mine))
         .values(lease_until=until)
         .returning(Run.id)
         .execution_options(synchronize_session=False)
@@ -47,12 +48,16 @@ async def renew(session: AsyncSession, run_ids: Sequence[int], *, worker_id: str
 
 async def keep_ringing(session: AsyncSession, run_ids: Sequence[int], *, until: datetime) -> None:
     """Lease live runs that nobody carries yet: their telephone rings inside this process and dies with it."""
+    ringing = _in_order(run_ids, Run.worker_id.is_(None), Run.status.in_(sorted(LIVE)))
     await session.execute(
-        update(Run)
-        .where(Run.id.in_(run_ids), Run.worker_id.is_(None), Run.status.in_(sorted(LIVE)))
-        .values(lease_until=until)
-        .execution_options(synchronize_session=False)
+        update(Run).where(Run.id.in_(ringing)).values(lease_until=until).execution_options(synchronize_session=False)
     )
+
+
+def _in_order(run_ids: Sequence[int], *conditions: ColumnElement[bool]) -> Select[Any]:
+    """These runs, locked by their ids as carriers' news locks them, so that neither waits for the other crosswise."""
+    wanted = select(Run.id).where(Run.id.in_(run_ids), *conditions).order_by(Run.id).with_for_update(key_share=True)
+    return select(wanted.cte("locked").c.id)
 
 
 async def expired(session: AsyncSession, now: datetime, limit: int = 200) -> list[tuple[int, datetime]]:
