@@ -17,6 +17,7 @@ from typing import Any, Final
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.campaigns import repository
 from offhook.campaigns.errors import ContactsInvalid
 
 PROGRAM: Final = Path(__file__).with_name("intake_program.py")
@@ -74,6 +75,7 @@ async def copy(session: AsyncSession, organization_id: int, campaign_id: int, ch
     driver: Any = connection.driver_connection
     prefix = f"{campaign_id}\t{organization_id}\t{now.isoformat()}\t".encode()
     await driver.copy_to_table("campaign_contacts", source=_lines(checked.lines, prefix), columns=_COLUMNS)
+    await repository.learn_of_contacts(session, checked.contacts)
 
 
 async def _lines(path: Path, prefix: bytes) -> AsyncIterator[bytes]:

@@ -3,12 +3,14 @@
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import BigInteger, and_, cast, func, insert, literal, or_, select, text, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.campaigns.tables import Attempt, Campaign, Contact
+
+MANY_CONTACTS: Final = 1000
 
 
 async def by_id(session: AsyncSession, organization_id: int, campaign_id: int) -> Campaign | None:
@@ -263,6 +265,12 @@ async def open_attempts(session: AsyncSession, organization_id: int, campaign_id
     return found.scalar_one()
 
 
+async def learn_of_contacts(session: AsyncSession, added: int) -> None:
+    """After many rows: until the database knows of them, it sorts the whole list for each claim (200,000: 0.6 s)."""
+    if added >= MANY_CONTACTS:
+        await session.execute(text("ANALYZE campaign_contacts"))
+
+
 async def copy_contacts(
     session: AsyncSession, organization_id: int, source_id: int, target_id: int, outcomes: Collection[str]
 ) -> int:
@@ -284,6 +292,7 @@ async def copy_contacts(
     )  # fmt: skip
     names = ["campaign_id", "organization_id", "row_number", "phone_number", "variables"]
     done: Any = await session.execute(insert(Contact).from_select(names, wanted))
+    await learn_of_contacts(session, int(done.rowcount))
     return int(done.rowcount)
 
 

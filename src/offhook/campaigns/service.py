@@ -99,6 +99,7 @@ async def add_contacts(session: AsyncSession, campaign: Campaign, contacts: Iter
         ]
         await driver.copy_records_to_table("campaign_contacts", records=records, columns=_COLUMNS)
         total += len(records)
+    await repository.learn_of_contacts(session, total)
     return total
 
 
