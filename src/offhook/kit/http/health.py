@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, FastAPI, Request
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, generate_latest
 from pydantic import BaseModel
 from sqlalchemy import text
@@ -26,35 +26,39 @@ class HealthResponse(BaseModel):
 
 
 def install(app: FastAPI, db: Database, settings: Settings, checks: Mapping[str, Check]) -> None:
-    answer = HealthResponse(status="ok", version=__version__, signup_enabled=settings.signup_enabled)
-    all_checks: dict[str, Check] = {
+    """Serve what load balancers and monitors ask: alive, ready by all ``checks``, and the metrics."""
+    app.state.health = HealthResponse(status="ok", version=__version__, signup_enabled=settings.signup_enabled)
+    app.state.health_checks = {
         "database": lambda: _answers(db),
         "migrations": lambda: migrations.is_current(db),
         **checks,
     }
     router = APIRouter()
-
-    async def health() -> HealthResponse:
-        return answer
-
-    async def ready() -> Response:
-        return await _ready(all_checks)
-
-    async def metrics() -> Response:
-        return Response(generate_latest(REGISTRY), media_type=CONTENT_TYPE_LATEST)
-
     router.add_api_route(
-        "/api/v1/health", health, response_model=HealthResponse, operation_id="get_health", tags=["health"]
+        "/api/v1/health", _health, response_model=HealthResponse, operation_id="get_health", tags=["health"]
     )
     router.add_api_route(
-        "/health", health, methods=["GET", "HEAD"], response_model=HealthResponse, include_in_schema=False
+        "/health", _health, methods=["GET", "HEAD"], response_model=HealthResponse, include_in_schema=False
     )
-    router.add_api_route("/ready", ready, response_model=None, include_in_schema=False)
-    router.add_api_route("/metrics", metrics, response_model=None, include_in_schema=False)
+    router.add_api_route("/ready", _ready, response_model=None, include_in_schema=False)
+    router.add_api_route("/metrics", _metrics, response_model=None, include_in_schema=False)
     app.include_router(router)
 
 
-async def _ready(checks: Mapping[str, Check]) -> Response:
+# No closures: the framework remembers endpoints for as long as the process lives, and their application with them.
+
+
+async def _health(request: Request) -> HealthResponse:
+    answer: HealthResponse = request.app.state.health
+    return answer
+
+
+async def _metrics() -> Response:
+    return Response(generate_latest(REGISTRY), media_type=CONTENT_TYPE_LATEST)
+
+
+async def _ready(request: Request) -> Response:
+    checks: Mapping[str, Check] = request.app.state.health_checks
     results = {name: await _passes(check) for name, check in checks.items()}
     missing = [name for name, passed in results.items() if not passed]
     report = {name: "ok" if passed else "missing" for name, passed in results.items()}

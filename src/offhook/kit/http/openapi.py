@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeVar
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
 from fastapi.dependencies.models import Dependant
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute, iter_route_contexts
@@ -74,11 +74,14 @@ def install(app: FastAPI) -> None:
             app.openapi_schema = _describe(app)
         return app.openapi_schema
 
-    async def serve() -> Response:
-        return JSONResponse(app.openapi())
-
     app.openapi = describe  # type: ignore[method-assign] # the framework's own way to change the description
-    app.add_api_route(PATH, serve, response_model=None, include_in_schema=False)
+    app.add_api_route(PATH, _serve, response_model=None, include_in_schema=False)
+
+
+async def _serve(request: Request) -> Response:
+    # No closure: the framework remembers endpoints for as long as the process lives, and their application with them.
+    app: FastAPI = request.app
+    return JSONResponse(app.openapi())
 
 
 def _describe(app: FastAPI) -> dict[str, Any]:
