@@ -37,6 +37,7 @@ WITHOUT_ORGANIZATION: Exceptions = {
     "src/offhook/runs/repository.py::by_ids": ("2026-11-21", "each run is asked for with its organisation"),
     "src/offhook/runs/repository.py::set_call_ids": ("2026-11-21", "each call names its organisation"),
     "src/offhook/campaigns/repository.py::campaign_of_command": ("2026-11-21", "the command line looks after them all"),
+    "src/offhook/campaigns/repository.py::learn_of_contacts": ("2026-11-21", "statistics are of the whole table"),
     "src/offhook/runs/repository.py::run_of_claimed_token": ("2026-11-21", "a media token is all its caller knows"),
     "src/offhook/runs/repository.py::run_of_signed_link": ("2026-11-21", "a signed link is all its caller knows"),
 }
