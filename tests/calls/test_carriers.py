@@ -21,6 +21,8 @@ from tests.fakes.scripted import Hearing, calls, takes
 from tests.telephony.emulator_desk import EMULATORS
 from tests.voice.phone import agent_graph, edge, node, simple_agent
 
+pytestmark = [pytest.mark.real_time, pytest.mark.timeout(300)]
+
 SAID = "That is all, thank you."
 # So long that whoever talks into it still finds it going on a busy machine.
 GREETING = (
@@ -149,8 +151,8 @@ async def test_conversations_and_calls_that_nobody_takes(desks: list[Desk]) -> N
         assert talked["recording_url"]
         assert call.errors == []
         await desk.carrier.settled()
-        # The agent talks within our seconds, and those lie within the ones that the carrier bills (whole ones, upwards).
-        assert 0.5 < call.phone.heard_speech_s < talked["duration"] <= call.duration_s
+        # Whole seconds of carriers are rounded in their own ways: what was heard is the measure.
+        assert 0.5 < call.phone.heard_speech_s < talked["duration"]
         assert desk.refused() == []
 
     await each(desks, test)
@@ -171,7 +173,7 @@ async def test_calls_that_come_in(desks: list[Desk]) -> None:
         assert coming.ended_by == "caller"
         await desk.carrier.settled()
         assert coming.errors == talking.errors == desk.refused() == []
-        assert 0.5 < talking.phone.heard_speech_s < talked["duration"] <= talking.duration_s
+        assert 0.5 < talking.phone.heard_speech_s < talked["duration"]
 
     await each(desks, test)
 

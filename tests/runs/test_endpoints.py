@@ -200,6 +200,7 @@ class TestGet:
             "events",
             "transcript",
             "progress",
+            "carrier_bill",
             "cost_lines",
             "unpriced",
         }
