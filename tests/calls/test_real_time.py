@@ -131,10 +131,11 @@ class TestTheCommand:
             env=served.environment, stdout=asyncio.subprocess.PIPE,
         )  # fmt: skip
         async with asyncio.timeout(60):
-            while not (runs := (await served.http.get(f"/workflow/{agent}/runs")).json()["runs"]) or (
-                runs[0]["status"] != "in_progress"
-            ):
-                await asyncio.sleep(0.1)
+            while not (runs := (await served.http.get(f"/workflow/{agent}/runs")).json()["runs"]):
+                await asyncio.sleep(0.2)
+            # The agent has said something: the call is answered on both sides.
+            while not (await served.http.get(f"/workflow/{agent}/runs/{runs[0]['id']}")).json()["transcript"]:
+                await asyncio.sleep(0.2)
             process.send_signal(signal.SIGINT)
             out, _ = await process.communicate()
         run = json.loads(out)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, Playwright, expect, sync_playwright
 
 from offhook.kit import http
 from tests.web.browser import chromium, find_chromium, record_caller, running_server
@@ -100,14 +100,28 @@ def test_a_link_signs_in_once(browser: Browser, page: Page, link: str) -> None:
     stranger.close()
 
 
+def begin_to_talk(page: Page) -> Locator:
+    """The transcript of a talk whose first words were heard. The caller is a recording that begins with the microphone:
+    where a busy machine connects so late that the first words are gone, begin again.
+    """
+    open_demo(page)
+    for _ in range(3):
+        page.get_by_role("button", name="Start talking").click()
+        transcript = page.get_by_role("log", name="Transcript").first
+        expect(transcript).to_contain_text("this is Maya from Riverside Dental", timeout=30_000)
+        expect(page.get_by_role("button", name="Mute")).to_be_visible()
+        said = transcript.locator("[data-speaker=caller][data-state=final]").first
+        expect(said).to_be_visible(timeout=60_000)
+        if "appointment" in said.inner_text():
+            return transcript
+        page.get_by_role("button", name="Hang up").click()
+        page.reload()
+    raise AssertionError(f"three times the first words were not heard: {said.inner_text()}")
+
+
 @pytest.mark.usefixtures("home")
 def test_talk_from_the_list_to_the_recording(page: Page) -> None:
-    open_demo(page)
-    page.get_by_role("button", name="Start talking").click()
-    transcript = page.get_by_role("log", name="Transcript").first
-    expect(transcript).to_contain_text("this is Maya from Riverside Dental", timeout=15_000)
-    expect(page.get_by_role("button", name="Mute")).to_be_visible()
-    expect(transcript.locator("[data-speaker=caller]").first).to_contain_text("appointment", timeout=30_000)
+    transcript = begin_to_talk(page)
     expect(transcript).to_contain_text("Which day suits you best", timeout=15_000)
     expect(page.get_by_role("list", name="Answer time of each turn")).to_contain_text("ms", timeout=15_000)
     expect(transcript.locator("[data-speaker=caller]").nth(1)).to_contain_text(
@@ -129,7 +143,12 @@ def test_talk_from_the_list_to_the_recording(page: Page) -> None:
     expect(page.get_by_role("heading", name=re.compile("^WR-TEST"))).to_be_visible()
     expect(page.get_by_text("Caller hung up")).to_be_visible(timeout=15_000)
     expect(page.get_by_role("log", name="Transcript")).to_contain_text("Which day suits you best")
-    page.wait_for_function("document.querySelector('audio')?.duration > 15", timeout=15_000)
+    for _ in range(300):  # the page's own rules for scripts forbid wait_for_function
+        if page.evaluate("document.querySelector('audio')?.duration > 15"):
+            break
+        page.wait_for_timeout(200)
+    else:
+        raise AssertionError("the recording has no sound")
     shoot(page, "run")
 
 
