@@ -47,7 +47,7 @@ async def reload(root: Root, run: Run) -> Run:
 
 
 async def until_final(root: Root, run: Run) -> Run:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while (found := await reload(root, run)).lease_until is not None or found.ended_at is None:
             await asyncio.sleep(0.02)
     return found
@@ -55,7 +55,7 @@ async def until_final(root: Root, run: Run) -> Run:
 
 async def next_json(line: ClientConnection, kind: str) -> dict[str, Any]:
     """The next text message of this type; audio and others are skipped."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while True:
             message = await line.recv()
             if isinstance(message, str) and (parsed := json.loads(message))["type"] == kind:
@@ -64,7 +64,7 @@ async def next_json(line: ClientConnection, kind: str) -> dict[str, Any]:
 
 async def closing(line: ClientConnection) -> tuple[int, str]:
     """The code and reason with which the server closes."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         with contextlib.suppress(websockets.ConnectionClosed):
             while True:
                 await line.recv()
@@ -247,7 +247,7 @@ async def test_a_browser_that_does_not_read_is_dropped(
 
 
 async def _leg_of(root: Root, run: Run) -> Any:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while (call := root.get(LiveRuns)._calls.get(run.id)) is None:
             await asyncio.sleep(0.01)
     return call.session._leg

@@ -96,13 +96,13 @@ class Call:
 
     async def hears_the_agent(self) -> None:
         """Wait until the agent has talked and stopped."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while self.line.ear.first_loud_at is None or self.line.quiet_for() < 0.6:
                 assert await self.line.next_frame(), "the call ended before the agent had talked"
 
     async def is_over(self) -> tuple[int, str]:
         """How the server closed the socket."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await self.peer.wait_closed()
         return self.peer.close_code or 0, self.peer.close_reason or ""
 
@@ -159,7 +159,7 @@ class LiveServer:
         return dict(answer.json())
 
     async def finished(self, run_id: int) -> dict[str, Any]:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while (run := await self.run(run_id))["status"] in {"initiated", "ringing", "in_progress"}:
                 await asyncio.sleep(0.05)
         return run
@@ -189,7 +189,7 @@ async def serving(root: Root) -> AsyncIterator[str]:
         # without taking over the test runner's signals
         task = asyncio.create_task(server._serve(sockets=[listening]))
         try:
-            await asyncio.wait_for(ready.wait(), 20)
+            await asyncio.wait_for(ready.wait(), 60)
             yield f"http://127.0.0.1:{listening.getsockname()[1]}"
         finally:
             server.should_exit = True

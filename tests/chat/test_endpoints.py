@@ -153,7 +153,7 @@ async def test_of_messages_that_come_together_one_is_answered(
     org: OrgFixture,
     models: FixedModels,
 ) -> None:
-    models.llm.script = [Reply("Slowly.", first_token_s=0.5)]
+    models.llm.script = [Reply("Slowly.", first_token_s=2)]
     answers = await asyncio.gather(
         *(say(server, path, chat, org, "Hi", expected_revision=1) for server in (client, other_server, client))
     )

@@ -192,9 +192,11 @@ async def test_refusals(chat: Chatting, client: AsyncClient, org: OrgFixture, ot
 
 
 async def test_not_while_a_message_is_being_answered(chat: Chatting) -> None:
-    chat.models.llm.script = [*chat.models.llm.script, Reply("Slowly.", first_token_s=0.4)]
+    chat.models.llm.script = [*chat.models.llm.script, Reply("Slowly.", first_token_s=2)]
+    asked = len(chat.models.llm.requests)
     message = asyncio.create_task(chat.post("/messages", {"text": "Two"}))
-    await asyncio.sleep(0.15)
+    while len(chat.models.llm.requests) == asked:
+        await asyncio.sleep(0.01)
     refused = await chat.rewind("turn_1")
     assert (refused.status_code, refused.json()["code"]) == (409, "revision_conflict")
     assert (await message).is_success

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator
 from datetime import timedelta
 
@@ -66,7 +67,7 @@ async def test_a_killed_workers_job_is_finished_by_another(db: Database) -> None
     registry.add("document.read", read)
     stop = asyncio.Event()
     worker = asyncio.create_task(run_worker(db, registry, stop, **QUICK))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         await finished.wait()
         stop.set()
         await worker
@@ -89,7 +90,7 @@ async def test_stopping_a_worker_lets_its_job_end(db: Database) -> None:
         await jobs.enqueue(session, "document.read", {})
     stop = asyncio.Event()
     worker = asyncio.create_task(run_worker(db, registry, stop, **QUICK))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         await began.wait()
         stop.set()
         await worker
@@ -109,11 +110,13 @@ async def test_a_schedule_runs_again_and_again_on_one_of_two_workers(db: Databas
 
     stop = asyncio.Event()
     workers = [worker("first"), worker("second")]
-    await asyncio.sleep(2.2)
-    stop.set()
-    async with asyncio.timeout(20):
+    began = time.monotonic()
+    async with asyncio.timeout(60):
+        while len(ran) < 4:
+            await asyncio.sleep(0.05)
+        stop.set()
         await asyncio.gather(*workers)
-    assert 3 <= len(ran) <= 5, "once every half second, not once a worker"
+    assert len(ran) <= (time.monotonic() - began) / 0.5 + 1, "once every half second, not once a worker"
 
 
 async def test_a_worker_outlives_a_lost_connection(db: Database) -> None:
@@ -150,6 +153,6 @@ async def test_the_first_probe_waits_until_the_worker_listens(database_url: str)
             probe = asyncio.create_task(driver.notify("ch_test", "are you there?"))
             await asyncio.sleep(0.05)
             await driver.add_listener("ch_test", heard.put_nowait)
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(60):
                 assert await heard.get() == "are you there?"
             await probe

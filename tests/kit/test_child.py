@@ -22,7 +22,7 @@ time.sleep(60)
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(60):
         while not condition():
             await asyncio.sleep(0.02)
 

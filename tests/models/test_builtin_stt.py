@@ -144,7 +144,7 @@ async def heard(stt: BuiltinStt, stream: BuiltinSttStream, sentence: str, *, rat
     for _ in range(15):
         stream.push(bytes(step * 2))
     stream.speech_ended()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         return await anext(stream.events())
 
 
@@ -231,7 +231,7 @@ class TestTheStream:
         for _ in range(30):
             stream.push(bytes(16000))
         stream.speech_ended()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             assert (await anext(stream.events())).text == ""
         await stream.close()
 

@@ -379,6 +379,6 @@ async def listen(llm: OpenAiCompatibleLlm, heard: list[LlmEvent]) -> None:
 
 
 async def until(is_so: Callable[[], bool]) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while not is_so():
             await asyncio.sleep(0.01)

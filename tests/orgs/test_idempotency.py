@@ -26,10 +26,12 @@ class Phone:
 
     def __init__(self, *, takes_s: float = 0, refuses: int = 0) -> None:
         self.rang = 0
+        self.is_asked = asyncio.Event()
         self._takes_s = takes_s
         self._refuses = refuses
 
     async def dial(self) -> dict[str, Any]:
+        self.is_asked.set()
         await asyncio.sleep(self._takes_s)
         if self._refuses:
             self._refuses -= 1
@@ -129,7 +131,7 @@ async def test_20_at_once_when_dials_fail_never_ring_twice(dial: Dial) -> None:
 async def test_an_interrupted_dial_is_never_repeated(root: Root, dial: Dial) -> None:
     phone = Phone(takes_s=30)
     under_way = asyncio.create_task(dial(phone))
-    await asyncio.sleep(0.1)
+    await phone.is_asked.wait()
     under_way.cancel()
     with pytest.raises(asyncio.CancelledError):
         await under_way

@@ -91,7 +91,7 @@ async def test_two_who_begin_at_once_do_not_wait_for_each_other(root: Root, org:
         await session.execute(text("SET LOCAL lock_timeout = '1s'"))
         await session.execute(insert(RunCountChange).values(organization_id=org.id, workflow_id=workflow_id, change=0))
         # its transaction is still open
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await begin(root, org.id, workflow_id, 2)
             await begin(root, org.id, workflow_id, 1)
     said, true = await said_and_true(root, org.id)

@@ -86,7 +86,7 @@ async def test_a_call_is_stored_whole(root: Root, live: LiveRuns, run: Run, publ
     assert live.active == 1
     await asyncio.sleep(0.6)
     call.session.feed_digit("1")
-    result = await asyncio.wait_for(talking, 20)
+    result = await asyncio.wait_for(talking, 60)
     stored = await reload(root, run)
     assert (result.end_reason, stored.status, stored.outcome, stored.end_reason) == (
         "agent_ended", "completed", "answered", "agent_ended",
@@ -134,7 +134,7 @@ async def test_ends(root: Root, live: LiveRuns, run: Run, end: Callable[[Any], N
     talking = asyncio.create_task(call.run())
     await asyncio.sleep(0.1)
     end(call.session)
-    await asyncio.wait_for(talking, 20)
+    await asyncio.wait_for(talking, 60)
     stored = await reload(root, run)
     assert (stored.status, stored.end_reason) == (status, reason)
     assert stored.outcome == ("voicemail" if reason == "voicemail" else "answered")
@@ -266,7 +266,7 @@ async def test_leases_are_renewed_for_all_calls_and_a_lost_one_ends_its_call(
     assert before is not None
     assert renewed is not None
     assert renewed > before
-    await asyncio.wait_for(talking[lost.id], 20)
+    await asyncio.wait_for(talking[lost.id], 60)
     assert not talking[kept.id].done()
     assert (await reload(root, lost)).status == "failed"
 
@@ -339,7 +339,7 @@ async def test_a_call_ends_rightly_through_an_outage_of_the_database(
     await asyncio.sleep(1)
     assert not talking.done()
     faulty.is_away = False
-    await asyncio.wait_for(talking, 20)
+    await asyncio.wait_for(talking, 60)
     stored = await reload(root, run)
     assert (stored.status, stored.end_reason) == ("completed", "caller_hung_up")
     assert CALL_ENDED in [event["type"] for event in await events_of(root, run)]
@@ -354,7 +354,7 @@ async def test_a_run_that_is_deleted_while_it_talks(root: Root, live: LiveRuns, 
     async with root.db.transaction() as session:
         await session.execute(delete(Run).where(Run.id == run.id))
     call.session.leg_ended()
-    assert (await asyncio.wait_for(talking, 20)).end_reason == "caller_hung_up"
+    assert (await asyncio.wait_for(talking, 60)).end_reason == "caller_hung_up"
     assert (call.finished, live.active) == (None, 0)
 
 

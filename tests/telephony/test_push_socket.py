@@ -79,7 +79,7 @@ class Server:
         self.done.set()
 
     async def ended(self) -> tuple[int, str]:
-        return await asyncio.wait_for(asyncio.shield(self.echoes[-1].ended), 5)
+        return await asyncio.wait_for(asyncio.shield(self.echoes[-1].ended), 60)
 
     @asynccontextmanager
     async def running(self, protocol: Any) -> AsyncIterator["Server"]:
@@ -111,7 +111,7 @@ async def fast_server() -> AsyncIterator[Server]:
 
 
 async def closed_with(peer: ClientConnection) -> tuple[int, str]:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         with contextlib.suppress(ConnectionClosed):
             while True:
                 await peer.recv()
@@ -133,7 +133,7 @@ class TestMessages:
 
     async def test_a_ping_is_answered(self, server: Server) -> None:
         async with connect(f"{server.url}/echo", ping_interval=None) as peer:
-            await asyncio.wait_for(await peer.ping(), 5)
+            await asyncio.wait_for(await peer.ping(), 60)
 
     async def test_nothing_is_compressed(self, fast_server: Server) -> None:
         async with connect(f"{fast_server.url}/echo", compression="deflate") as peer:

@@ -150,7 +150,7 @@ class TestInAnotherProcess:
     async def test_the_callback_wakes_the_one_that_waits(self, account: Account, other: Root) -> None:
         transfer = await Desk(account, other).ring()
         await transfer.news("answered")
-        handover = await asyncio.wait_for(transfer.waiting, 10)
+        handover = await asyncio.wait_for(transfer.waiting, 60)
         await handover.release()
         assert account.carrier.hung_up == [f"DEST-{transfer.order.transfer_id[:6]}"]
 

@@ -317,7 +317,7 @@ class TestCrashes:
         async with root.db.transaction() as writing:
             await repository.due(writing, org.id, delivery["id"], lock=True)
             path = f"{PATH}/{hook['id']}/deliveries/{delivery['id']}"
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(60):
                 assert (await client.get(path, headers=org.owner_headers)).status_code == 200
 
     async def test_through_the_real_queue(
