@@ -34,7 +34,7 @@ _MAX_LOG_BYTES = 5_000_000
 _OPTIONS = {
     "listen_addresses": "",
     "max_connections": "100",
-    "shared_buffers": "24MB",
+    "shared_buffers": "128MB",
     "max_wal_size": "256MB",
     "min_wal_size": "32MB",
     "wal_level": "minimal",

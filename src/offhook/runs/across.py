@@ -25,7 +25,10 @@ WINDOW_OF_VALUES: Final = 5_000
 
 _COLUMNS: Final = (*COLUMNS, Run.organization_id, Run.created_by)
 _INDEXED: Final = frozenset({"id", "created_at"})
-_SEEN: Final = tuple(field.column for field in ALL_FILTERS.values() if not isinstance(field.column, Named))
+_SEEN: Final = (
+    *(field.column for field in ALL_FILTERS.values() if not isinstance(field.column, Named)),
+    Run.call_id_lower,
+)
 
 
 async def page(session: AsyncSession, query: RunQuery) -> Found:
@@ -84,6 +87,8 @@ async def _find_in_window(
         for part in conditions.on_members
     ]
     total = (await session.execute(select(func.count()).select_from(seen).where(*mine))).scalar_one()
+    if total <= offset:
+        return Found([], total, window if is_cut else None)
     sorting = [in_window.traverse(by) for by in order]
     ids = select(seen.c.id).where(*mine).order_by(*sorting).limit(limit).offset(offset)
     rows = await session.execute(select(*_COLUMNS).where(Run.id.in_(ids)).order_by(*order))

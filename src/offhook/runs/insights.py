@@ -9,7 +9,6 @@ from sqlalchemy import (
     ColumnElement,
     DateTime,
     Float,
-    Integer,
     Select,
     func,
     literal,
@@ -27,7 +26,7 @@ from offhook.workflows import service as workflows
 
 MAX_DAYS: Final = 92
 MOST_AGENTS: Final = 20
-# Answer times are in no index: they are read of so many of the newest runs of each day and of each agent.
+# Answer times are those of so many of the newest runs of each day and of each agent.
 SAMPLE: Final = 100
 
 
@@ -96,7 +95,7 @@ async def _agent_times(
 
 def _newest(groups: Any, organization_id: int, conditions: Sequence[ColumnElement[bool]]) -> Select[Any]:
     return (
-        select(Run.id)
+        select(Run.answer_ms)
         .where(Run.organization_id == organization_id, *conditions, Run.outcome.is_not(None), Run.duration > 0)
         .order_by(Run.created_at.desc(), Run.id.desc())
         .limit(SAMPLE)
@@ -107,19 +106,18 @@ def _newest(groups: Any, organization_id: int, conditions: Sequence[ColumnElemen
 async def _times(session: AsyncSession, groups: Any, key: ColumnElement[Any], newest: Select[Any]) -> dict[int, Any]:
     """The median and the 95th percentile of these runs' median answer times."""
     sampled = newest.lateral("sampled")
-    p50_ms = Run.latency["p50_ms"].astext.cast(Integer).cast(Float)
+    answer_ms = sampled.c.answer_ms.cast(Float)
     rows = await session.execute(
         select(
             key.label("key"),
             *(
-                func.percentile_cont(share).within_group(p50_ms).label(name)
+                func.percentile_cont(share).within_group(answer_ms).label(name)
                 for name, share in (("p50", 0.5), ("p95", 0.95))
             ),
         )
         .select_from(groups)
         .join(sampled, true())
-        .join(Run, Run.id == sampled.c.id)
-        .where(p50_ms.is_not(None))
+        .where(answer_ms.is_not(None))
         .group_by(key)
     )
     return {int(row.key): row for row in rows}

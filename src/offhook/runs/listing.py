@@ -62,6 +62,8 @@ COLUMNS: Final = (
     Run.latency,
     Run.tags,
 )
+# By name: asking a mapped column for its key costs more than reading the value.
+_SHOWN: Final = tuple(column.key for column in COLUMNS if column.key != "recording_key")
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,10 +186,9 @@ def _on_values(element: ColumnElement[Any]) -> Any:
 
 def record(row: Any, workflow_name: str, links: Links) -> dict[str, Any]:
     """One run as it is shown: a row of :data:`COLUMNS`, or a Run."""
-    values = {column.key: getattr(row, column.key) for column in COLUMNS if column.key != "recording_key"}
     has_media = row.answered_at is not None
     return {
-        **values,
+        **{name: getattr(row, name) for name in _SHOWN},
         "workflow_run_id": row.id,
         "workflow_name": workflow_name,
         "duration": None if row.duration is None else float(row.duration),

@@ -24,7 +24,10 @@ from offhook.kit.db import ASCII, Base
 
 # What lists filter and sort by: carried by their indexes, so that 100,000 rows are counted and sorted without touching
 # the rows themselves, which are thirty times as wide.
-_LISTED = ["status", "outcome", "direction", "mode", "duration", "campaign_id", "phone_number", "call_id"]
+_LISTED = ["status", "outcome", "direction", "mode", "duration", "campaign_id", "phone_number", "call_id_lower"]
+# What few values there are of is counted by an index that holds each value once (B-tree deduplication: 7 bytes a run):
+# counting 8,000 of 100,000 runs takes 1 ms, and 40 by an index that has everything.
+_COUNTED = ["status", "outcome", "direction", "mode", "campaign_id"]
 
 
 class Run(Base):
@@ -36,18 +39,23 @@ class Run(Base):
     __tablename__ = "runs"
     __table_args__ = (
         Index("ix_runs_org", "organization_id", "id"),
+        *(Index(f"ix_runs_org_{column}", "organization_id", column) for column in _COUNTED),
         # Superusers list the runs of all organisations.
         Index(
             "ix_runs_created",
             "created_at",
             "id",
-            postgresql_include=["organization_id", "workflow_id", *_LISTED],
+            postgresql_include=["organization_id", "workflow_id", *_LISTED, "call_id"],
         ),
         Index("ix_runs_duration", text("duration DESC NULLS LAST"), text("id DESC")),
         Index("ix_runs_shortest", "duration", "id"),
         Index("ix_runs_workflow", "organization_id", "workflow_id", "id"),
         Index(
-            "ix_runs_org_created", "organization_id", "created_at", "id", postgresql_include=["workflow_id", *_LISTED]
+            "ix_runs_org_created",
+            "organization_id",
+            "created_at",
+            "id",
+            postgresql_include=["workflow_id", *_LISTED, "answer_ms"],
         ),
         Index(
             "ix_runs_workflow_created",
@@ -55,7 +63,7 @@ class Run(Base):
             "workflow_id",
             "created_at",
             "id",
-            postgresql_include=_LISTED,
+            postgresql_include=[*_LISTED, "answer_ms"],
         ),
         # The longest calls first, the shortest first; runs without a duration come last in either order.
         Index("ix_runs_org_duration", "organization_id", text("duration DESC NULLS LAST"), text("id DESC")),
@@ -86,12 +94,20 @@ class Run(Base):
     phone_number: Mapped[str | None] = mapped_column(String(32), info=ASCII)
     caller_number: Mapped[str | None] = mapped_column(String(32))
     called_number: Mapped[str | None] = mapped_column(String(32))
-    call_id: Mapped[str | None] = mapped_column(String(128), info=ASCII)
+    call_id: Mapped[str | None] = mapped_column(String(128), info=ASCII | {"lowered": "call_id_lower"})
+    # Lists look for texts in it: to lower 100,000 of them takes a third of such a request.
+    call_id_lower: Mapped[str | None] = mapped_column(
+        String(128, collation="C"), Computed('lower(call_id COLLATE "C")', persisted=True)
+    )
     campaign_id: Mapped[int | None]
     initial_context: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'::jsonb"))
     gathered_context: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'::jsonb"))
     usage: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'::jsonb"))
     latency: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'::jsonb"))
+    # The median answer time of its turns, where indexes can carry it.
+    answer_ms: Mapped[int | None] = mapped_column(
+        Computed("((latency ->> 'p50_ms')::numeric)::integer", persisted=True)
+    )
     tags: Mapped[list[str]] = mapped_column(ARRAY(String(64)), server_default=text("'{}'"))
     chat_state: Mapped[dict[str, Any] | None]
     carrier_bill: Mapped[dict[str, Any] | None]
