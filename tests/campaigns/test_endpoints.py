@@ -231,6 +231,25 @@ class TestTransitions:
         await desk.ask("POST", f"/{campaign['id']}/pause")
         assert (await editor.delete(f"/workflow/{desk.workflow_id}")).status_code == 200
 
+    async def test_a_carrier_account_with_a_running_campaign_stays(
+        self, desk: Desk, client: AsyncClient, org: OrgFixture
+    ) -> None:
+        configs, headers = "/organizations/telephony-configs", org.owner_headers
+        body = {"name": "Phones", "config": {"provider": "sandbox"}}
+        made = await client.post(configs, json=body, headers=headers)
+        assert made.status_code == 200, made.text
+        account = f"{configs}/{made.json()['id']}"
+        number = await client.post(f"{account}/phone-numbers", json={"address": "+12015550142"}, headers=headers)
+        assert number.status_code == 200, number.text
+        campaign = await desk.made(telephony_configuration_id=made.json()["id"])
+        await desk.ask("POST", f"/{campaign['id']}/start")
+        for path in (f"{account}/phone-numbers/{number.json()['id']}", account):
+            answer = await client.delete(path, headers=headers)
+            assert (answer.status_code, answer.json()["code"]) == (409, "campaign_running_with_account"), path
+        await desk.ask("POST", f"/{campaign['id']}/pause")
+        for path in (f"{account}/phone-numbers/{number.json()['id']}", account):
+            assert (await client.delete(path, headers=headers)).status_code in {200, 204}, path
+
 
 class TestRedial:
     @pytest.fixture

@@ -7,6 +7,7 @@ import pytest
 from offhook.campaigns import Campaigns
 from offhook.campaigns.tables import Campaign
 from offhook.root import Root
+from offhook.telephony import OutcomeCorrected
 from tests.campaigns.conftest import MakeCampaign, instant_sandbox
 from tests.campaigns.desk import Desk, numbers
 from tests.campaigns.test_engine import until_over
@@ -34,13 +35,14 @@ class TestWhatCameOfIt:
         await until_over(root, campaign)
         return await row_of(root, campaign.id)
 
-    async def test_all_of_it(self, desk: Desk, over: Campaign) -> None:
+    async def test_all_of_it(self, desk: Desk, over: Campaign, root: Root) -> None:
         """One campaign is called to its end for all of these."""
         await self.the_report_says_what_the_progress_says(desk, over)
         await self.progress_has_both_vocabularies(desk, over)
         await self.the_reports_time(desk, over)
         await self.runs_are_filtered_like_everywhere(desk, over)
         await self.the_stream_of_a_campaign_that_is_over_ends(desk, over)
+        await self.a_machine_that_is_heard_late_was_no_answer(desk, over, root)
 
     async def the_report_says_what_the_progress_says(self, desk: Desk, over: Campaign) -> None:
         progress = await desk.get(f"/{over.id}/progress")
@@ -94,6 +96,18 @@ class TestWhatCameOfIt:
         assert first == "retry: 1000"
         assert json.loads(progress.partition("data: ")[2]) == await desk.get(f"/{over.id}/progress")
         assert ended == 'event: ended\ndata: {"status": "completed"}'
+
+    async def a_machine_that_is_heard_late_was_no_answer(self, desk: Desk, over: Campaign, root: Root) -> None:
+        before = await desk.get(f"/{over.id}/progress")
+        run_id = next(int(row["run_id"]) for row in await desk.report(over.id) if row["outcome"] == "answered")
+        for organization_id in (over.organization_id + 1, over.organization_id, over.organization_id):
+            await root.events.publish(OutcomeCorrected(organization_id, run_id))
+        after = await desk.get(f"/{over.id}/progress")
+        assert (after["status"], after["pending"]) == ("completed", 0), "who is over is not called again"
+        assert after["answered"] == before["answered"] - 1
+        assert after["outcomes"]["voicemail"] == before["outcomes"].get("voicemail", 0) + 1
+        (row,) = [row for row in await desk.report(over.id) if row["run_id"] == str(run_id)]
+        assert row["outcome"] == "voicemail"
 
 
 async def test_formulas_are_escaped_in_the_report_only(

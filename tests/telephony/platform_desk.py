@@ -3,7 +3,7 @@ somebody who says nothing."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from fastapi import FastAPI
 from httpx import ASGITransport, AsyncClient, Response
 from sqlalchemy import text
 from websockets.asyncio.server import ServerConnection, serve
+from websockets.exceptions import ConnectionClosed
 
 from offhook.api import create_app
 from offhook.bootstrap import build_root, stop
@@ -142,9 +143,11 @@ async def platform_of(name: str, database_url: str, data_dir: Path) -> AsyncIter
     carrier.post.transport = ASGITransport(app=app_of, raise_app_exceptions=False, client=("127.0.0.1", 4000))
 
     async def listens(socket: ServerConnection) -> None:
-        await socket.wait_closed()
+        with suppress(ConnectionClosed):
+            async for _ in socket:  # whoever does not read does not hear the goodbye either, which is waited for
+                pass
 
-    async with carrier.running(), serve(listens, "127.0.0.1", 0) as media:
+    async with serve(listens, "127.0.0.1", 0) as media, carrier.running():
         prepare(carrier)
         settings = Settings(
             data_dir=data_dir, public_url=PUBLIC, carrier_urls={name: carrier.base_url}, org_concurrency_limit=1000

@@ -260,6 +260,9 @@ def test_numbers_from_search_to_release(name: str) -> None:
         assert await catalog.owned(mine, number) is None
         carrier_id = await catalog.buy(mine, number, country)
         assert await catalog.owned(mine, number) is not None
+        with pytest.raises(CarrierFailed) as refused:  # it is sold
+            await catalog.buy(mine, number, country)
+        assert (refused.value.retryable, refused.value.is_fate_unknown) == (False, False)
         await desk.spec.routing.point(mine, number, f"{desk.us.base_url}/api/v1/telephony/inbound/run")
         await catalog.release(mine, number, carrier_id)
         await catalog.release(mine, number, carrier_id)

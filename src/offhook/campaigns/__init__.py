@@ -8,6 +8,7 @@ from offhook.campaigns.creating import Creating
 from offhook.campaigns.engine import Engine
 from offhook.campaigns.events import CampaignStatusChanged
 from offhook.campaigns.files import ContactFiles
+from offhook.campaigns.late_verdicts import LateVerdicts
 from offhook.campaigns.preflight import Preflight
 from offhook.campaigns.service import Campaigns, refuse_removing_account, refuse_while_running
 from offhook.campaigns.store import PgStore
@@ -18,7 +19,7 @@ from offhook.kit.batching import Batcher
 from offhook.kit.crypto import Keyring
 from offhook.root import Root
 from offhook.runs import RunFinished
-from offhook.telephony import AccountHooks, CallEnded, CallReports, Outbound
+from offhook.telephony import AccountHooks, CallEnded, CallReports, Outbound, OutcomeCorrected
 from offhook.workflows import WorkflowHooks
 
 __all__ = ["CampaignStatusChanged", "Campaigns", "Engine", "register"]
@@ -53,6 +54,7 @@ def register(root: Root) -> None:
 
     root.events.subscribe(CallEnded, call_ended)
     root.events.subscribe(RunFinished, call_ended)
+    root.events.subscribe(OutcomeCorrected, LateVerdicts(store, root.clock).on_corrected)
     root.on_work.append(dial_here)
     root.on_stop.append(dialling.close)
     _register_http(root, outbound)

@@ -9,6 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.runs import costs
+from offhook.runs.states import FINAL
 from offhook.runs.tables import Run
 from offhook.usage import service as usage_service
 
@@ -66,6 +67,9 @@ async def note(session: AsyncSession, organization_id: int, run_id: int, said: C
     if bill == run.carrier_bill:
         return False
     run.carrier_bill = bill
+    if bill["duration_s"] is not None and run.status in FINAL and run.worker_id is None:
+        # nobody talked on it, so that the carrier knows better than our clock between two of its requests
+        run.duration = Decimal(bill["duration_s"])
     await session.flush()
     if await usage_service.is_counted(session, organization_id, run_id):
         await costs.store(session, run)

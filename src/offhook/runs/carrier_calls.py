@@ -60,8 +60,11 @@ async def gather(session: AsyncSession, organization_id: int, run_id: int, value
     )
 
 
-async def machine_answered(session: AsyncSession, organization_id: int, run_id: int) -> None:
-    """The carrier heard an answering machine: the call is a voicemail, also when the verdict comes after its end."""
+async def machine_answered(session: AsyncSession, organization_id: int, run_id: int) -> bool:
+    """The carrier heard an answering machine: the call is a voicemail, also when the verdict comes after its end.
+
+    Whether it was over and counted as answered until now.
+    """
     await gather(session, organization_id, run_id, {ANSWERED_BY: MACHINE})
     changed = await session.execute(
         update(Run)
@@ -78,6 +81,7 @@ async def machine_answered(session: AsyncSession, organization_id: int, run_id: 
     run = changed.scalar_one_or_none()
     if run is not None and await usage_service.is_counted(session, organization_id, run_id):
         await costs.store(session, run)
+    return run is not None
 
 
 async def without_media(

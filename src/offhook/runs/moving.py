@@ -81,6 +81,8 @@ _locked = _wanted.order_by(Run.id).with_for_update(of=Run, key_share=True).cte("
 _is_final = _news.c.step == len(_STEP)
 _is_nobodys = Run.worker_id.is_(None)
 _elapsed = func.greatest(func.extract("epoch", _news.c.at - func.coalesce(Run.answered_at, _news.c.at)), 0)
+# What the carrier itself says; its news may come late, and in any order.
+_connected = cast(Run.carrier_bill["duration_s"].astext, Numeric(10, 3))
 _MOVE: Final = (
     update(Run)
     .where(Run.id == _news.c.run_id, Run.id.in_(select(_locked.c.id)), _come < _news.c.step)
@@ -98,7 +100,11 @@ _MOVE: Final = (
             (_news.c.status == IN_PROGRESS, func.coalesce(Run.answered_at, _news.c.at)), else_=Run.answered_at
         ),
         ended_at=case((_is_final, _news.c.at), else_=Run.ended_at),
-        duration=case((_is_final, cast(_elapsed, Numeric(10, 3))), else_=Run.duration),
+        duration=case(
+            (_is_final & _is_nobodys, func.coalesce(_connected, cast(_elapsed, Numeric(10, 3)))),
+            (_is_final, cast(_elapsed, Numeric(10, 3))),
+            else_=Run.duration,
+        ),
         # the lease of a telephone that rang inside a process ends here; a worker ends that of its call itself
         lease_until=case((_is_final & _is_nobodys, None), else_=Run.lease_until),
     )

@@ -19,7 +19,7 @@ from offhook.telephony.carrier_line import CarrierLine
 from offhook.telephony.carriers import all_carriers
 from offhook.telephony.configurations import AccountHooks, Configurations
 from offhook.telephony.endpoints import public, telephony
-from offhook.telephony.events import CallEnded
+from offhook.telephony.events import CallEnded, OutcomeCorrected
 from offhook.telephony.gate import MediaGate, SandboxBook, SandboxExchange
 from offhook.telephony.inbound import Answers, InboundCalls
 from offhook.telephony.lookup import CarrierLookup
@@ -53,6 +53,7 @@ __all__ = [
     "Carriers",
     "MediaGate",
     "Outbound",
+    "OutcomeCorrected",
     "PlacedCall",
     "register",
 ]
@@ -138,7 +139,7 @@ def _register_callbacks(root: Root, carriers: Carriers, line: CarrierLine) -> No
     root.on_stop.append(refusals.close)
     root.provide(Callbacks, callbacks)
     root.provide(InboundCalls, inbound)
-    root.provide(Answers, Answers(root.db, carriers, address, proofs, callbacks, refusals))
+    root.provide(Answers, Answers(root.db, root.events, carriers, address, proofs, callbacks, refusals))
     root.provide(TransferResults, TransferResults(root.db, carriers, accounts, proofs, address, root.clock))
     unheard = UnheardCalls(root.db, carriers, reports, line, root.clock)
     root.provide(UnheardCalls, unheard)

@@ -16,7 +16,7 @@ from offhook.telephony import account_repository, signals
 from offhook.telephony.accounts import Accounts
 from offhook.telephony.address import PublicAddress
 from offhook.telephony.errors import CarrierUnknown, ConfigurationNotFound, WebhookNotReadable, WebhookRefused
-from offhook.telephony.events import CallEnded
+from offhook.telephony.events import CallEnded, OutcomeCorrected
 from offhook.telephony.ports import (
     CallBilled,
     CarrierAccount,
@@ -192,17 +192,23 @@ class Callbacks:
             is_other_leg = news is not None and None not in (news.call_id, run.call_id) and news.call_id != run.call_id
             if news is None or is_other_leg:
                 return IGNORED
-            if isinstance(news, MachineVerdict):
-                await tell_machine(session, run, news)
-                return OK
-            bill = news.bill
-            is_billed = bill is not None and await carrier_bills.note(session, run.organization_id, run.id, bill)
-            if isinstance(news, CallBilled):
-                return OK if is_billed else DUPLICATE
-            answer = await self._move(session, run, news)
-        if answer == OK and news.status in FINAL:
-            await self._events.publish(CallEnded(run.organization_id, run.id, news.status, news.outcome))
+            answer, event = await self._apply(session, run, news)
+        if event is not None:
+            await self._events.publish(event)
         return answer
+
+    async def _apply(self, session: AsyncSession, run: Run, news: News) -> tuple[Answer, object | None]:
+        """What became of it, and what is told once that is committed."""
+        if isinstance(news, MachineVerdict):
+            return OK, await tell_machine(session, run, news)
+        bill = news.bill
+        is_billed = bill is not None and await carrier_bills.note(session, run.organization_id, run.id, bill)
+        if isinstance(news, CallBilled):
+            return OK if is_billed else DUPLICATE, None
+        answer = await self._move(session, run, news)
+        if answer == OK and news.status in FINAL:
+            return OK, CallEnded(run.organization_id, run.id, news.status, news.outcome)
+        return answer, None
 
     async def _move(self, session: AsyncSession, run: Run, update: StatusUpdate) -> Answer:
         has_moved = await runs.apply_status(
@@ -222,10 +228,11 @@ class Callbacks:
         return OK
 
 
-async def tell_machine(session: AsyncSession, run: Run, verdict: MachineVerdict) -> None:
-    """Let the run, and the process that carries it, know who answered."""
+async def tell_machine(session: AsyncSession, run: Run, verdict: MachineVerdict) -> OutcomeCorrected | None:
+    """Let the run, and the process that carries it, know who answered; news to publish when that came after its end."""
     if not verdict.is_machine:
         await carrier_calls.human_answered(session, run.organization_id, run.id)
-        return
-    await carrier_calls.machine_answered(session, run.organization_id, run.id)
+        return None
+    is_corrected = await carrier_calls.machine_answered(session, run.organization_id, run.id)
     await signals.tell(session, signals.MACHINE, run.id, "speak" if verdict.may_speak else "wait")
+    return OutcomeCorrected(run.organization_id, run.id) if is_corrected else None

@@ -11,3 +11,11 @@ class CallEnded:
     run_id: int
     status: str
     outcome: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeCorrected:
+    """A carrier says after the end of a call that a machine took it: the run that counted as answered is a voicemail."""
+
+    organization_id: int
+    run_id: int

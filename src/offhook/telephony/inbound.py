@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.errors import DomainError
 from offhook.kit.db import Database
+from offhook.kit.events import EventBus
 from offhook.runs import Run, carrier_calls, media_tokens
 from offhook.runs import service as runs
 from offhook.runs.states import LIVE
@@ -307,6 +308,7 @@ class Answers:
     def __init__(
         self,
         db: Database,
+        events: EventBus,
         carriers: Carriers,
         address: PublicAddress,
         proofs: Proofs,
@@ -314,6 +316,7 @@ class Answers:
         refusals: Refusals,
     ) -> None:
         self._db = db
+        self._events = events
         self._carriers = carriers
         self._address = address
         self._proofs = proofs
@@ -333,8 +336,9 @@ class Answers:
             is_live = run.status in LIVE
             if is_live:
                 await media_tokens.issue_again(session, run, token)
-            if verdict is not None:
-                await tell_machine(session, run, verdict)
+            corrected = await tell_machine(session, run, verdict) if verdict is not None else None
+        if corrected is not None:
+            await self._events.publish(corrected)
         if not is_live:
             return await self._refusals.speak(spec, spec.answerer, account, run.call_id or "", OVER)
         try:

@@ -6,13 +6,14 @@ ANSWERED: Final = "answered"
 DO_NOT_CALL: Final = "do_not_call"
 CANCELED: Final = "canceled"
 FAILED: Final = "failed"
+VOICEMAIL: Final = "voicemail"
 OUTCOMES: Final = (
     "answered", "no_answer", "busy", "voicemail", "failed", "canceled", "do_not_call", "invalid_number",
 )  # fmt: skip
 # A redial does not call those again whom the campaign has reached, nor those who may not be called.
 REDIALABLE: Final = frozenset({"no_answer", "busy", "voicemail", "failed", "canceled"})
 
-_BY_OUTCOME: Final = {"answered": ANSWERED, "transferred": ANSWERED, "voicemail": "voicemail"}
+_BY_OUTCOME: Final = {"answered": ANSWERED, "transferred": ANSWERED, "voicemail": VOICEMAIL}
 _BY_STATUS: Final = {"busy": "busy", "no_answer": "no_answer", "canceled": CANCELED}
 
 

@@ -56,7 +56,8 @@ class CloudonixWebhooks:
         if status is None:
             return None
         reason = said if said in _REASONS else None
-        return StatusUpdate(status, call_id=session_of(fields), end_reason=reason)
+        bill = carrier_bills.said_of(_connected_s(fields)) if status == "completed" else None
+        return StatusUpdate(status, call_id=session_of(fields), end_reason=reason, bill=bill)
 
     def recognises(self, webhook: Webhook) -> bool:
         if any(name.startswith("x-cx-") for name in webhook.headers):
@@ -120,6 +121,14 @@ def session_of(fields: dict[str, Any]) -> str:
         if isinstance(found, str) and found:
             return found
     raise WebhookUnreadable("The session is missing.")
+
+
+def _connected_s(fields: dict[str, Any]) -> float | None:
+    """A session's times are in milliseconds."""
+    answered, ended = fields.get("callAnswerTime"), fields.get("callEndTime")
+    if not isinstance(answered, int) or not isinstance(ended, int) or not 0 < answered <= ended:
+        return None
+    return (ended - answered) / 1000
 
 
 def _record(fields: dict[str, Any]) -> StatusUpdate | None:
