@@ -4,6 +4,7 @@
 .venv/bin/python -m bench.knowledge faq --folder FOLDER  the Debian FAQ's own questions (bench/knowledge_faq.py)
 .venv/bin/python -m bench.knowledge manual               a PDF of 200 pages, from file to vectors
 .venv/bin/python -m bench.knowledge turn                 what documents add to a turn of a call
+.venv/bin/python -m bench.knowledge hostile              calls beside files that are made to break readers
 .venv/bin/python -m bench.knowledge search --chunks N    searches beside N pieces of another organisation
 """
 
@@ -12,14 +13,17 @@ import asyncio
 import json
 import os
 import random
+import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sqlalchemy import text
+from tests.knowledge.test_hostile_files import CASES
 
 from bench import knowledge_faq
 from bench.knowledge_rig import Rig, manual, questions_about_topics, vocabulary
@@ -112,6 +116,30 @@ async def read_manual(rig: Rig) -> None:
     )
 
 
+async def hostile(rig: Rig) -> None:
+    """Twenty calls in a server, alone and then beside a worker that reads files made to break readers, over and over."""
+    await beside_calls(rig, "alone", None)
+    organization_id = await rig.organization("Vandals")
+    await beside_calls(rig, "beside hostile files", organization_id)
+
+
+async def beside_calls(rig: Rig, what: str, vandals: int | None) -> None:
+    command = (sys.executable, "-m", "bench.voice", "--calls", "20", "--seconds", "30", "--json")
+    calls = await asyncio.create_subprocess_exec(
+        *command, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
+    )
+    said = asyncio.create_task(calls.communicate())
+    files = [(make(), name) for make, name, _ in CASES.values()]
+    read, endings = 0, Counter[str]()
+    while vandals is not None and not said.done():
+        raw, name = files[read % len(files)]
+        endings[(await rig.add_any(vandals, raw, name)).status] += 1
+        read += 1
+    report = json.loads((await said)[0])
+    shown = {key: report[key] for key in report if key.startswith(("gap", "added", "unanswered", "barge"))}
+    print(f"{what}: {read} files {dict(endings)}; calls: {shown}")
+
+
 async def search(rig: Rig, chunks: int) -> None:
     small = await rig.organization("Small")
     for path in documents():
@@ -167,7 +195,7 @@ async def run(arguments: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as folder:
         rig = await Rig.start(Path(folder))
         try:
-            parts: dict[str, Any] = {"recall": recall, "turn": turn, "manual": read_manual}
+            parts: dict[str, Any] = {"recall": recall, "turn": turn, "manual": read_manual, "hostile": hostile}
             if arguments.part == "search":
                 await search(rig, arguments.chunks)
             elif arguments.part == "faq":
@@ -180,7 +208,7 @@ async def run(arguments: argparse.Namespace) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", choices=["recall", "faq", "manual", "turn", "search"])
+    parser.add_argument("part", choices=["recall", "faq", "manual", "turn", "search", "hostile"])
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--chunks", type=int, default=100_000)
     asyncio.run(run(parser.parse_args()))

@@ -61,15 +61,22 @@ class Rig:
 
     async def add(self, organization_id: int, raw: bytes, filename: str) -> Any:
         """The content of a document that was processed."""
+        document, content = await self._processed(organization_id, raw, filename)
+        assert document.status == "ready", content.error
+        return content
+
+    async def add_any(self, organization_id: int, raw: bytes, filename: str) -> Any:
+        """The document, whatever became of it."""
+        return (await self._processed(organization_id, raw, filename))[0]
+
+    async def _processed(self, organization_id: int, raw: bytes, filename: str) -> Any:
         caller = Caller(organization_id, None, None, "owner", is_superuser=False)
         taken = await self.root.get(Intake).take(organization_id, io.BytesIO(raw), filename)
         async with self.root.db.transaction() as session:
             document, _ = await service.create(session, caller, taken, name=filename, filename=filename)
         await run_until_empty(self.root.db, self.root.jobs)
         async with self.root.db.transaction() as session:
-            document, content = await service.get(session, organization_id, str(document.id))
-        assert document.status == "ready", content.error
-        return content
+            return await service.get(session, organization_id, str(document.id))
 
     async def server_cpu_s(self) -> float:
         """Processor time of the backends that this process's connections use."""

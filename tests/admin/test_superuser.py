@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from httpx import AsyncClient
-from sqlalchemy import update
+from sqlalchemy import text, update
 
 from offhook.campaigns.tables import Campaign
 from offhook.orgs import service
@@ -180,6 +180,25 @@ class TestRuns:
         filters.append({"attribute": "duration", "type": "number", "value": {"min": 10}})
         answer = await client.get("/superuser/workflow-runs", params={"filters": json.dumps(filters)}, headers=boss)
         assert [run["duration"] for run in answer.json()["runs"]] == [60]
+
+    async def test_filters_look_at_the_newest_runs_of_all_and_say_so(
+        self, client: AsyncClient, root: Root, two: Any, boss: Headers
+    ) -> None:
+        async def found(field: str, value: str) -> tuple[int, str | None]:
+            filters = json.dumps([{"field": field, "type": "text", "value": value}])
+            answer = await client.get("/superuser/workflow-runs", params={"filters": filters}, headers=boss)
+            return answer.json()["total_count"], answer.headers.get("X-Filter-Window")
+
+        async with root.db.transaction() as session:
+            await session.execute(update(Run).values(call_id="CAmine"))
+        assert await found("call_id", "aMIN") == (3, None)
+        assert await found("call_id", "_") == (0, None)
+        columns = "organization_id, workflow_id, version_id, version_number, name, mode, direction"
+        copies = f"INSERT INTO runs (id, {columns}) SELECT 1000 + n, {columns} FROM generate_series(1, 25000) n, runs WHERE runs.id = 1"
+        async with root.db.transaction() as session:
+            await session.execute(text(copies))
+        assert await found("call_id", "aMIN") == (0, "25000")
+        assert await found("mode", "wil") == (25000, "25000")
 
     @pytest.mark.parametrize(
         "query",
