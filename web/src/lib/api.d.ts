@@ -1902,8 +1902,8 @@ export interface paths {
          * List Workflow Runs
          * @description The runs of all organisations, newest first unless sorted otherwise; `organization_id` filters too.
          *
-         *     Without it `total_count` is 100000 at most, and filters on more than `id` and `created_at` look at the newest 50000
-         *     runs (5000 for `context.<name>` and `gathered.<name>`); the header `X-Filter-Window` says so when there are more.
+         *     Without it `total_count` is 100000 at most, and filters on more than `id` and `created_at` look at the newest 25000
+         *     runs (4000 for `context.<name>` and `gathered.<name>`); the header `X-Filter-Window` says so when there are more.
          */
         get: operations["list_all_workflow_runs"];
         put?: never;
