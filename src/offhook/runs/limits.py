@@ -1,9 +1,10 @@
 """How many calls an organisation may have at once, counted and taken in one transaction."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import func, select, text
+from sqlalchemy import case, func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.orgs import service as orgs
@@ -71,6 +72,17 @@ async def calls_of_account(
         )
     )
     return found.scalar_one()
+
+
+async def calls_by_number(session: AsyncSession, organization_id: int, numbers: Collection[str]) -> dict[str, int]:
+    """How many calls that are not over each of our numbers has, whoever began them; those without any are left out."""
+    ours = case((Run.direction == "inbound", Run.called_number), else_=Run.caller_number)
+    found = await session.execute(
+        select(ours, func.count())
+        .where(Run.organization_id == organization_id, Run.status.in_(sorted(LIVE)), ours.in_(numbers))
+        .group_by(ours)
+    )
+    return {row[0]: row[1] for row in found}
 
 
 async def live_calls(session: AsyncSession, organization_id: int) -> int:

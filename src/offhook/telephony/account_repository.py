@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import func, select, update
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.dialects.postgresql import aggregate_order_by, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.telephony.tables import PhoneNumber, RefusedCall, TelephonyConfiguration
@@ -15,10 +15,10 @@ PSTN: Final = "pstn"
 
 @dataclass(frozen=True, slots=True)
 class NumberFacts:
-    """What an account's numbers amount to: how many are active, and which one calls come from."""
+    """The active telephone numbers of an account, and the one that is its default caller id."""
 
-    active: int
-    caller: str | None
+    active: tuple[str, ...]
+    default: str | None
 
 
 async def configuration(
@@ -100,20 +100,21 @@ async def accounts_at_carrier(session: AsyncSession, provider: str, reference: s
 
 
 async def number_facts(session: AsyncSession, organization_id: int, configuration_id: int) -> NumberFacts:
-    """Calls come from the default caller id, else from the oldest active telephone number."""
+    """One row, however many numbers there are."""
+    address = PhoneNumber.address_normalized
     found = await session.execute(
-        select(PhoneNumber.address_normalized, func.count().over())
-        .where(
+        select(
+            func.array_agg(aggregate_order_by(address, PhoneNumber.id)),
+            func.max(address).filter(PhoneNumber.is_default_caller_id),
+        ).where(
             PhoneNumber.organization_id == organization_id,
             PhoneNumber.telephony_configuration_id == configuration_id,
             PhoneNumber.is_active,
             PhoneNumber.address_type == PSTN,
         )
-        .order_by(PhoneNumber.is_default_caller_id.desc(), PhoneNumber.id)
-        .limit(1)
     )
-    row = found.first()
-    return NumberFacts(row[1], row[0]) if row is not None else NumberFacts(0, None)
+    active, default = found.one()
+    return NumberFacts(tuple(active or ()), default)
 
 
 async def number(

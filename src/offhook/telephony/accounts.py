@@ -76,7 +76,7 @@ class Accounts:
     async def opened(self, session: AsyncSession, row: TelephonyConfiguration) -> CarrierAccount:
         facts = await repository.number_facts(session, row.organization_id, row.id)
         return CarrierAccount(
-            row.organization_id, row.provider, row.id, self.config_of(row), facts.caller, facts.active
+            row.organization_id, row.provider, row.id, self.config_of(row), facts.default, facts.active
         )
 
     def platform_account(self, organization_id: int) -> CarrierAccount:

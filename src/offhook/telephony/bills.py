@@ -15,7 +15,7 @@ from offhook.telephony.ports import CarrierFailed, Carriers
 JOB: Final = "telephony.read_bill"
 # After the end of a call, and after each time that the carrier did not know: it is rated within minutes, and an account
 # whose prices are not shown never is.
-PAUSES_S: Final = (60.0, 600.0, 3600.0)
+ASKING: Final = jobs.Asking(JOB, (60.0, 600.0, 3600.0))
 log = structlog.get_logger(__name__)
 
 
@@ -28,11 +28,13 @@ class Bills:
     async def on_finished(self, news: RunFinished) -> None:
         spec = self._carriers.find(news.mode)
         if spec is not None and spec.bills is not None:
-            await self._later(news.organization_id, news.run_id, 0)
+            payload = {"organization_id": news.organization_id, "run_id": news.run_id}
+            async with self._db.transaction() as session:
+                await ASKING.begin(session, news.run_id, payload)
 
     async def read(self, payload: dict[str, Any]) -> None:
         """The job: asks once; keeping the same twice changes nothing."""
-        organization_id, run_id, tries = payload["organization_id"], payload["run_id"], payload["tries"]
+        organization_id, run_id = payload["organization_id"], payload["run_id"]
         try:
             async with self._db.transaction() as session:
                 run = await runs.get(session, organization_id, run_id)
@@ -44,20 +46,13 @@ class Bills:
         except CarrierFailed as failure:
             log.warning("bill_not_read", run_id=run_id, code=failure.code)
             if failure.retryable:
-                await self._later(organization_id, run_id, tries + 1)
+                async with self._db.transaction() as session:
+                    await ASKING.again(session, run_id, payload)
             return
         except DomainError as error:  # the run, its account or the account's key is gone
             log.info("bill_not_read", run_id=run_id, code=error.code)
             return
         async with self._db.transaction() as session:
             await carrier_bills.note(session, organization_id, run_id, bill)
-        if bill.cost is None:
-            await self._later(organization_id, run_id, tries + 1)
-
-    async def _later(self, organization_id: int, run_id: int, tries: int) -> None:
-        if tries >= len(PAUSES_S):
-            return
-        payload = {"organization_id": organization_id, "run_id": run_id, "tries": tries}
-        key = f"{JOB}:{run_id}:{tries}"
-        async with self._db.transaction() as session:
-            await jobs.enqueue(session, JOB, payload, delay_s=PAUSES_S[tries], dedupe_key=key)
+            if bill.cost is None:
+                await ASKING.again(session, run_id, payload)

@@ -20,7 +20,7 @@ from offhook.telephony.service import CallReports
 
 JOB: Final = "telephony.find_lost_call"
 # A dial is answered within 20 s or never; what a carrier has taken is in its lists within seconds.
-PAUSES_S: Final = (30.0, 60.0, 300.0)
+ASKING: Final = jobs.Asking(JOB, (30.0, 60.0, 300.0))
 # Before this, a call that is not there may still come to be.
 SURE_AFTER: Final = timedelta(seconds=60)
 log = structlog.get_logger(__name__)
@@ -39,7 +39,7 @@ class LostCalls:
     async def watch(self, session: AsyncSession, spec: CarrierSpec, run: Run) -> None:
         """In the transaction before a dial, so that a process that dies while it asks is made up for, too."""
         if spec.finder is not None and spec.name != SANDBOX:
-            await self._later(session, run.organization_id, run.id, 0)
+            await ASKING.begin(session, run.id, {"organization_id": run.organization_id, "run_id": run.id})
 
     async def find(self, organization_id: int, run_id: int) -> StatusUpdate | None:
         """What the carrier knows of a run's call, which the run gets the id of; None when it surely never got it.
@@ -73,7 +73,7 @@ class LostCalls:
 
     async def look(self, payload: dict[str, Any]) -> None:
         """The job: of a run that somebody knows something of by now, nothing is asked."""
-        organization_id, run_id, tries = payload["organization_id"], payload["run_id"], payload["tries"]
+        organization_id, run_id = payload["organization_id"], payload["run_id"]
         try:
             async with self._db.transaction() as session:
                 run = await runs.get(session, organization_id, run_id)
@@ -83,7 +83,7 @@ class LostCalls:
         except CarrierFailed as failure:
             log.info("lost_call_not_found_yet", run_id=run_id, code=failure.code)
             async with self._db.transaction() as session:
-                await self._later(session, organization_id, run_id, tries + 1)
+                await ASKING.again(session, run_id, payload)
             return
         except DomainError as error:  # the run, its account or the account's key is gone
             log.info("lost_call_not_found", run_id=run_id, code=error.code)
@@ -91,10 +91,3 @@ class LostCalls:
         update = found or StatusUpdate("failed", end_reason="never_reached_carrier")
         log.warning("lost_call_found" if found else "call_was_never_placed", run_id=run_id, status=update.status)
         await self._reports.report(organization_id, run_id, update)
-
-    async def _later(self, session: AsyncSession, organization_id: int, run_id: int, tries: int) -> None:
-        if tries >= len(PAUSES_S):
-            return
-        payload = {"organization_id": organization_id, "run_id": run_id, "tries": tries}
-        key = f"{JOB}:{run_id}:{tries}"
-        await jobs.enqueue(session, JOB, payload, delay_s=PAUSES_S[tries], dedupe_key=key)

@@ -14,12 +14,12 @@ from offhook.root import settings_of
 from offhook.runs import Run, bulk, leases, media_tokens
 from offhook.runs import service as runs
 from offhook.runs.states import FINAL, INITIATED
+from offhook.telephony import caller_numbers
 from offhook.telephony.accounts import SANDBOX, Accounts
 from offhook.telephony.address import PublicAddress, PublicAddressMissing
 from offhook.telephony.errors import (
     CarrierCannotDial,
     CarrierRefused,
-    NoNumberToCallFrom,
     NumberMissing,
     NumberOnDoNotCallList,
     RunNotDialable,
@@ -35,7 +35,6 @@ from offhook.telephony.ports import (
     DialRequest,
     StatusUpdate,
 )
-from offhook.telephony.providers.sandbox.config import SandboxConfig
 from offhook.telephony.service import CallReports
 from offhook.workflows import service as workflows
 from offhook.workflows.service import VersionToRun
@@ -92,7 +91,6 @@ class Route:
 
     version: VersionToRun
     account: CarrierAccount
-    from_number: str
     numbers: int | None
     calls_per_second: float | None
     dialer: Dialer = field(repr=False)
@@ -171,9 +169,8 @@ class Outbound:
         version = await workflows.published(session, organization_id, workflow_id)
         account = await self._accounts.account_for(session, organization_id, configuration_id=configuration_id)
         spec, dialer = self._dialer(account)
-        return Route(
-            version, account, _from_number(account), _numbers(account), _calls_per_second(account, spec), dialer
-        )
+        caller_numbers.must_have_one(account)
+        return Route(version, account, caller_numbers.capacity(account), _calls_per_second(account, spec), dialer)
 
     def _dialer(self, account: CarrierAccount) -> tuple[CarrierSpec, Dialer]:
         """CarrierCannotDial (422); PublicAddressMissing (409) where the carrier would have to reach us and cannot."""
@@ -194,15 +191,16 @@ class Outbound:
         """``(numbers, calls per second)`` of the account that would place calls, None where it does not limit.
         ConfigurationNotFound (404)."""
         account = await self._accounts.account_for(session, organization_id, configuration_id=configuration_id)
-        return _numbers(account), _calls_per_second(account, self._carriers.find(account.provider))
+        return caller_numbers.capacity(account), _calls_per_second(account, self._carriers.find(account.provider))
 
     async def prepare(
         self, session: AsyncSession, route: Route, campaign_id: int, calls: Sequence[BatchCall]
     ) -> list[PreparedCall]:
         """Make the runs, in the order of ``calls``. The caller holds as many of the organisation's call slots."""
+        ours = await caller_numbers.for_campaign(session, route.account, len(calls))
         contexts = [
-            call_context(route.account, call.context, call.platform_context, call.to_number, route.from_number)
-            for call in calls
+            call_context(route.account, call.context, call.platform_context, call.to_number, from_number)
+            for call, from_number in zip(calls, ours, strict=True)
         ]
         made = await bulk.create_calls(
             session,
@@ -210,8 +208,8 @@ class Outbound:
             mode=route.account.provider,
             campaign_id=campaign_id,
             calls=[
-                bulk.NewCall(call.name, call.to_number, route.from_number, context)
-                for call, context in zip(calls, contexts, strict=True)
+                bulk.NewCall(call.name, call.to_number, from_number, context)
+                for call, from_number, context in zip(calls, ours, contexts, strict=True)
             ],
         )
         return [
@@ -222,14 +220,14 @@ class Outbound:
                 DialRequest(
                     run.id,
                     call.to_number,
-                    route.from_number,
+                    from_number,
                     run.media_token,
                     links=self._links(route.account, run.id, run.media_token),
                     has_machine_detection=_has_machine_detection(route.account),
                 ),
                 route.dialer,
             )
-            for run, call in zip(made, calls, strict=True)
+            for run, call, from_number in zip(made, calls, ours, strict=True)
         ]
 
     async def ask(self, call: PreparedCall) -> str:
@@ -268,7 +266,7 @@ class Outbound:
             raise NumberOnDoNotCallList
         account = await self._account(session, order, waiting.mode if waiting else None)
         spec, dialer = self._dialer(account)
-        from_number = _from_number(account)
+        from_number = await caller_numbers.for_one(session, account)
         context = call_context(account, order.context, order.platform_context, to_number, from_number)
         if waiting is None:
             run = await self._new_run(session, order, account, context)
@@ -362,29 +360,8 @@ def _rings_here(account: CarrierAccount) -> bool:
     return account.provider == SANDBOX and not account.config.get("instant")
 
 
-def _from_number(account: CarrierAccount) -> str:
-    if account.caller_number is not None:
-        return account.caller_number
-    configured = account.config.get("from_number")
-    if isinstance(configured, str) and configured:
-        return configured
-    if account.provider != SANDBOX:
-        raise NoNumberToCallFrom
-    return SandboxConfig().from_number
-
-
 def _has_machine_detection(account: CarrierAccount) -> bool:
     return account.config.get("amd_enabled") is True
-
-
-def _numbers(account: CarrierAccount) -> int | None:
-    """A number carries one call at a time unless the account says more; the sandbox has as many as are wanted."""
-    if account.provider == SANDBOX:
-        return None
-    configured = account.config.get("max_concurrent_calls")
-    if isinstance(configured, int) and not isinstance(configured, bool) and configured > 0:
-        return configured
-    return max(1, account.numbers)
 
 
 def _calls_per_second(account: CarrierAccount, spec: CarrierSpec | None) -> float | None:

@@ -99,7 +99,7 @@ class Transfers:
         can_wait = spec.transferrer is not None or spec.transfer_legs is not None
         if spec.blind_transfer is not None and (is_blind or not can_wait):
             ours = run.called_number if run.direction == "inbound" else run.caller_number
-            from_number = ours or account.caller_number or ""
+            from_number = ours or account.any_number or ""
             expires_at = int(self._clock.now().timestamp()) + FORWARD_WITHIN_S
             url = (
                 self._address.forward(spec.name, number, from_number, timeout_s, expires_at)

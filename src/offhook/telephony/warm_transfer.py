@@ -101,7 +101,7 @@ class WarmTransfers:
                 transfer_id=transfer_id,
                 call_id=run.call_id or "",
                 to_number=to_number,
-                from_number=ours or account.caller_number or "",
+                from_number=ours or account.any_number or "",
                 timeout_s=timeout_s,
                 result_url=self._address.at(f"{own}/{TRANSFER_RESULT}/{transfer_id}"),
                 answer_url=self._address.at(f"/transfer-answer/{transfer_id}"),

@@ -13,8 +13,8 @@ class CarrierAccount:
     """Whose account at the carrier: ``config`` is what is stored of it, its secrets opened. ``id`` is None for the
     built-in sandbox.
 
-    ``caller_number`` is the number that calls come from unless another one is chosen, ``numbers`` how many of the
-    account's numbers are active.
+    ``caller_number`` is the number that calls come from: the one that was chosen, else the account's default; None where
+    any of ``numbers``, the active telephone numbers of the account, will do.
     """
 
     organization_id: int
@@ -22,7 +22,11 @@ class CarrierAccount:
     id: int | None = None
     config: Mapping[str, Any] = field(default_factory=dict, repr=False)
     caller_number: str | None = None
-    numbers: int = 0
+    numbers: tuple[str, ...] = ()
+
+    @property
+    def any_number(self) -> str | None:
+        return self.caller_number or next(iter(self.numbers), None)
 
 
 class CarrierFailed(Exception):
