@@ -1,0 +1,447 @@
+"""What each carrier is asked over REST, as its emulator has seen it: which requests, in which order, and what was in them.
+
+What is not in a carrier's table is not asked over REST there: its documents say it, or its media socket (keys, marks, clears).
+"""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from offhook.lab.carriers import phones
+from offhook.lab.carriers.core.rest import Request
+from offhook.telephony.ports import TransferLeg, TransferOrder
+from tests.telephony.emulator_desk import AGENT, EACH, OURS, THEIRS, Desk, connecting, run
+
+INBOUND: Final = "https://voice.example.org/api/v1/telephony/inbound/run"
+XML: Final = '<?xml version="1.0" encoding="UTF-8"?><Response>'
+DIAL: Final = f'{XML}<Dial callerId="{OURS}" timeout="20"><Number>{AGENT}</Number></Dial><Hangup/></Response>'
+ROOM: Final = (
+    f'{XML}<Dial><Conference startConferenceOnEnter="true" endConferenceOnExit="true" beep="false">t1</Conference>'
+    "</Dial><Hangup/></Response>"
+)
+# A request: its method, the end of its path, and what must be among its fields (of the query, the form or the JSON).
+Seen = tuple[str, str, dict[str, Any]]
+
+TWILIO: Final[dict[str, list[Seen]]] = {
+    "place": [
+        (
+            "POST",
+            "/2010-04-01/Accounts/{account_sid}/Calls.json",
+            {
+                "To": THEIRS,
+                "From": OURS,
+                "Url": "{answer}",
+                "Method": "POST",
+                "StatusCallback": "{callbacks}/status-callback/7?token=s3cret",
+                "StatusCallbackEvent": ["initiated", "ringing", "answered", "completed"],
+                "Timeout": "20",
+                # else the agent would be silent until the verdict
+                "AsyncAmd": "true",
+                "MachineDetection": "DetectMessageEnd",
+            },
+        )
+    ],
+    "blind": [("POST", "/Calls/{call}.json", {"Twiml": DIAL})],
+    "hang up": [("POST", "/Calls/{call}.json", {"Status": "completed"})],
+    "ring": [("POST", "/Calls.json", {"To": AGENT, "From": OURS, "Url": "{room}", "StatusCallback": "{result}"})],
+    "join": [("POST", "/Calls/{call}.json", {"Twiml": ROOM})],
+    "search": [("GET", "/AvailablePhoneNumbers/US/Local.json", {"AreaCode": "212", "VoiceEnabled": "true"})],
+    "buy": [("POST", "/IncomingPhoneNumbers.json", {"PhoneNumber": "{number}"})],
+    "point": [
+        ("GET", "/IncomingPhoneNumbers.json", {"PhoneNumber": "{number}"}),
+        ("POST", "/IncomingPhoneNumbers/{number_id}.json", {"VoiceUrl": INBOUND, "VoiceMethod": "POST"}),
+    ],
+    "release": [("DELETE", "/IncomingPhoneNumbers/{number_id}.json", {})],
+    "look up": [("GET", f"/v2/PhoneNumbers/{THEIRS}", {"Fields": "line_type_intelligence"})],
+}
+_STREAM: Final = {
+    "stream_url": "{media}",
+    "stream_track": "inbound_track",
+    "stream_bidirectional_mode": "rtp",
+    "stream_bidirectional_codec": "PCMU",
+    "webhook_url": "{callbacks}/events/7?token=s3cret",
+    "webhook_url_method": "POST",
+}
+TELNYX: Final[dict[str, list[Seen]]] = {
+    "place": [
+        (
+            "POST",
+            "/v2/calls",
+            {
+                "connection_id": "{connection_id}",
+                "to": THEIRS,
+                "from": OURS,
+                "timeout_secs": 20,
+                "answering_machine_detection": "greeting_end",
+                **_STREAM,
+            },
+        )
+    ],
+    "answer": [("POST", "/v2/calls/{call}/actions/answer", _STREAM)],
+    "refuse": [
+        ("POST", "/v2/calls/{call}/actions/answer", {}),
+        ("POST", "/v2/calls/{call}/actions/speak", {"payload": "We are closed & sorry."}),
+        ("POST", "/v2/calls/{call}/actions/hangup", {}),
+    ],
+    "blind": [("POST", "/v2/calls/{call}/actions/transfer", {"to": AGENT, "from": OURS, "timeout_secs": 20})],
+    "hang up": [("POST", "/v2/calls/{call}/actions/hangup", {})],
+    "ring": [("POST", "/v2/calls", {"to": AGENT, "from": OURS, "link_to": "{call}", "webhook_url": "{result}"})],
+    "seat": [
+        ("POST", "/v2/conferences", {"call_control_id": "{other}", "name": "t1", "start_conference_on_create": True})
+    ],
+    "join": [
+        (
+            "POST",
+            "/v2/conferences/{conference}/actions/join",
+            {"call_control_id": "{call}", "end_conference_on_exit": True},
+        )
+    ],
+    "search": [
+        (
+            "GET",
+            "/v2/available_phone_numbers",
+            {
+                "filter[country_code]": "US",
+                "filter[national_destination_code]": "212",
+                "filter[features][]": "voice",
+            },
+        )
+    ],
+    "buy": [
+        (
+            "POST",
+            "/v2/number_orders",
+            {"phone_numbers": [{"phone_number": "{number}"}], "connection_id": "{connection_id}"},
+        )
+    ],
+    "point": [
+        ("GET", "/v2/phone_numbers", {"filter[phone_number]": "{number}"}),
+        ("PATCH", "/v2/phone_numbers/{number_id}", {"connection_id": "{connection_id}"}),
+        ("GET", "/v2/call_control_applications/{connection_id}", {}),
+        ("PATCH", "/v2/call_control_applications/{connection_id}", {"webhook_event_url": INBOUND}),
+    ],
+    "release": [
+        ("GET", "/v2/phone_numbers", {"filter[phone_number]": "{number}"}),
+        ("DELETE", "/v2/phone_numbers/{number_id}", {}),
+    ],
+    "look up": [("GET", f"/v2/number_lookup/{THEIRS}", {"type": "carrier"})],
+}
+
+
+def _plivo_like(account: str) -> dict[str, list[Seen]]:
+    """Numbers without a plus; a document is fetched anew wherever a call is to go."""
+    return {
+        "place": [
+            (
+                "POST",
+                f"{account}/Call/",
+                {
+                    "to": THEIRS[1:],
+                    "from": OURS[1:],
+                    "answer_url": "{answer}",
+                    "answer_method": "POST",
+                    "hangup_url": "{callbacks}/hangup-callback/7?token=s3cret",
+                    "ring_url": "{callbacks}/ring-callback/7?token=s3cret",
+                    "ring_timeout": 20,
+                    "machine_detection": "true",
+                },
+            )
+        ],
+        "blind": [("POST", f"{account}/Call/{{call}}/", {"legs": "aleg", "aleg_url": "{forward}"})],
+        "hang up": [("DELETE", f"{account}/Call/{{call}}/", {})],
+        "ring": [
+            (
+                "POST",
+                f"{account}/Call/",
+                {"to": AGENT[1:], "from": OURS[1:], "answer_url": "{room}", "hangup_url": "{result}"},
+            )
+        ],
+        "join": [("POST", f"{account}/Call/{{call}}/", {"legs": "aleg", "aleg_url": "{room}"})],
+    }
+
+
+PLIVO: Final[dict[str, list[Seen]]] = {
+    **_plivo_like("/v1/Account/{auth_id}"),
+    "search": [("GET", "/PhoneNumber/", {"country_iso": "US", "pattern": "212", "services": "voice"})],
+    "buy": [("POST", "/PhoneNumber/{digits}/", {"app_id": "{application_id}"})],
+    "point": [
+        ("POST", "/Number/{digits}/", {"app_id": "{application_id}"}),
+        ("GET", "/Application/{application_id}/", {}),
+        ("POST", "/Application/{application_id}/", {"answer_url": INBOUND, "answer_method": "POST"}),
+    ],
+    "release": [("DELETE", "/Number/{digits}/", {})],
+    "look up": [("GET", f"/v1/Number/{THEIRS}", {"type": "carrier"})],
+}
+VOBIZ: Final[dict[str, list[Seen]]] = {
+    **_plivo_like("/api/v1/Account/{auth_id}"),
+    "search": [("GET", "/inventory/numbers", {"country": "IN"})],
+    "buy": [
+        ("GET", "/inventory/numbers", {"search": "{digits}"}),
+        ("POST", "/numbers/purchase-from-inventory", {"e164": "{number}", "currency": "INR"}),
+    ],
+    "point": [
+        ("POST", "/numbers/{number}/application", {"application_id": "{application_id}"}),
+        ("GET", "/Application/{application_id}/", {}),
+        ("POST", "/Application/{application_id}/", {"answer_url": INBOUND, "answer_method": "POST"}),
+    ],
+    "release": [("DELETE", "/numbers/{number}", {})],
+}
+_TALK: Final = {"action": "conversation", "name": "t1", "startOnEnter": True, "endOnExit": True}
+VONAGE: Final[dict[str, list[Seen]]] = {
+    "place": [
+        (
+            "POST",
+            "/v1/calls",
+            {
+                "to": [{"type": "phone", "number": THEIRS[1:]}],
+                "from": {"type": "phone", "number": OURS[1:]},
+                "answer_url": ["{answer}"],
+                "answer_method": "POST",
+                "event_url": ["{callbacks}/events/7?token=s3cret"],
+                "ringing_timer": 20,
+                "advanced_machine_detection": {"behavior": "continue", "mode": "detect_beep"},
+            },
+        )
+    ],
+    "blind": [
+        (
+            "PUT",
+            "/v1/calls/{call}",
+            {
+                "action": "transfer",
+                "destination": {
+                    "type": "ncco",
+                    "ncco": [
+                        {
+                            "action": "connect",
+                            "from": OURS[1:],
+                            "timeout": 20,
+                            "endpoint": [{"type": "phone", "number": AGENT[1:]}],
+                        }
+                    ],
+                },
+            },
+        )
+    ],
+    "hang up": [("PUT", "/v1/calls/{call}", {"action": "hangup"})],
+    "ring": [
+        (
+            "POST",
+            "/v1/calls",
+            {"to": [{"type": "phone", "number": AGENT[1:]}], "event_url": ["{result}"], "ncco": [_TALK]},
+        )
+    ],
+    "join": [("PUT", "/v1/calls/{call}", {"action": "transfer", "destination": {"type": "ncco", "ncco": [_TALK]}})],
+    "search": [("GET", "/number/search", {"country": "US", "pattern": "212", "features": "VOICE"})],
+    "buy": [("POST", "/number/buy", {"country": "US", "msisdn": "{digits}"})],
+    "point": [
+        ("GET", "/account/numbers", {"pattern": "{digits}"}),
+        ("POST", "/number/update", {"msisdn": "{digits}", "app_id": "{application_id}"}),
+        ("GET", "/v2/applications/{application_id}", {}),
+        (
+            "PUT",
+            "/v2/applications/{application_id}",
+            {"capabilities": {"voice": {"webhooks": {"answer_url": {"address": INBOUND}}}}},
+        ),
+    ],
+    "release": [
+        ("GET", "/account/numbers", {"pattern": "{digits}"}),
+        ("POST", "/number/cancel", {"country": "US", "msisdn": "{digits}"}),
+    ],
+    "look up": [
+        ("POST", "/identity-insights/v1/requests", {"phone_number": THEIRS[1:], "insights": {"current_carrier": {}}})
+    ],
+}
+CLOUDONIX: Final[dict[str, list[Seen]]] = {
+    "place": [
+        (
+            "POST",
+            "/calls/{domain_id}/application",
+            {
+                "destination": THEIRS,
+                "caller-id": OURS,
+                "cxml": f'{XML}<Connect><Stream url="{{media}}"/></Connect><Hangup/></Response>',
+                "callback": "{callbacks}/status-callback/7?token=s3cret",
+                "timeout": 20,
+            },
+        )
+    ],
+    "blind": [("POST", "/calls/{domain_id}/sessions/{call}/application", {"cxml": DIAL})],
+    "hang up": [("DELETE", "/customers/self/domains/{domain_id}/sessions/{call}", {})],
+    "ring": [
+        (
+            "POST",
+            "/calls/{domain_id}/application",
+            {"destination": AGENT, "caller-id": OURS, "cxml": ROOM, "callback": "{result}"},
+        )
+    ],
+    "join": [("POST", "/calls/{domain_id}/sessions/{call}/application", {"cxml": ROOM})],
+    "point": [("PATCH", "/customers/self/domains/{domain_id}/applications/lab", {"url": INBOUND, "method": "POST"})],
+}
+TABLES: Final = {
+    "cloudonix": CLOUDONIX,
+    "plivo": PLIVO,
+    "telnyx": TELNYX,
+    "twilio": TWILIO,
+    "vobiz": VOBIZ,
+    "vonage": VONAGE,
+}
+
+
+def fields(request: Request) -> dict[str, Any]:
+    """Of the query, the form and the JSON; what has one value is that."""
+    listed = {**request.query, **({} if request.json else request.form)}
+    return {name: found[0] if len(found) == 1 else found for name, found in listed.items()} | request.json
+
+
+def filled(wanted: Any, facts: dict[str, str]) -> Any:
+    if isinstance(wanted, str):
+        return wanted.format_map(facts)
+    if isinstance(wanted, dict):
+        return {key: filled(value, facts) for key, value in wanted.items()}
+    return [filled(one, facts) for one in wanted] if isinstance(wanted, list) else wanted
+
+
+def among(wanted: Any, found: Any) -> bool:
+    """Whether everything that is wanted is there; a list has nothing else."""
+    if isinstance(wanted, dict):
+        return isinstance(found, dict) and all(
+            key in found and among(value, found[key]) for key, value in wanted.items()
+        )
+    if isinstance(wanted, list):
+        return isinstance(found, list) and len(found) == len(wanted) and all(map(among, wanted, found))
+    return bool(wanted == found)
+
+
+class Asking:
+    """``facts`` fill the table's holes."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+        self.table = TABLES[desk.carrier.name]
+        self.asked: set[str] = set()
+        self.facts = {
+            **{name: str(value) for name, value in desk.account.config.items()},
+            "answer": desk.links.answer_url,
+            "callbacks": desk.links.callbacks,
+            "media": desk.links.media_url,
+        }
+
+    @contextmanager
+    def to(self, what: str, **known_before: str) -> Iterator[dict[str, str]]:
+        """What is asked in this block is what the table has of it, and the carrier took it; whatever is learnt in the
+        block is put into the answer."""
+        before = len(self.desk.carrier.requests)
+        self.facts |= known_before
+        yield self.facts
+        requests = self.desk.carrier.requests[before:]
+        wanted = filled([list(one) for one in self.table.get(what, [])], self.facts)
+        self.asked.add(what)
+        got = [(request.method, request.path, fields(request)) for request in requests]
+        assert len(got) == len(wanted), (what, got)
+        for (method, end, needed), (is_method, path, has) in zip(wanted, got, strict=True):
+            assert (method, path[-len(end) :]) == (is_method, end), what
+            assert among(needed, has), (what, needed, has)
+        assert all(request.status is not None and request.status < 300 for request in requests), what
+
+
+@EACH
+def test_what_a_carrier_is_asked(name: str) -> None:
+    async def test(desk: Desk) -> None:
+        asking = Asking(desk)
+        await _calls(desk, asking)
+        await _transfer(desk, asking)
+        await _calls_in(desk, asking)
+        await _numbers(desk, asking)
+        assert asking.table.keys() <= asking.asked
+
+    run(name, test)
+
+
+async def _calls(desk: Desk, asking: Asking) -> None:
+    desk.carrier.phones[THEIRS] = phones.scripted(lambda phone: phone.presses("5"))
+    desk.carrier.phones[AGENT] = phones.silent()
+    with asking.to("place"):
+        call = await desk.dial(has_machine_detection=desk.carrier.name != "cloudonix")
+    await call.answered.wait()
+    with asking.to("talk, and hear keys"):
+        await asyncio.sleep(2.0)
+    url = desk.serve("/forward", desk.spec.answerer.forward(AGENT, OURS, 20))
+    with asking.to("blind", call=call.id, forward=url):
+        await desk.spec.blind_transfer.redirect(desk.account, call.id, AGENT, OURS, 20, url)
+        await asyncio.sleep(2.0)
+    with asking.to("hang up"):
+        await desk.spec.dialer.hang_up(desk.account, call.id)
+        await desk.carrier.settled()
+
+
+async def _transfer(desk: Desk, asking: Asking) -> None:
+    desk.carrier.phones[THEIRS] = phones.silent()
+    legs, room = desk.spec.transfer_legs, desk.serve("/room", desk.spec.answerer.room("t1"))
+    call = await desk.dial()
+    await call.answered.wait()
+    result = f"{desk.us.base_url}/transfer-result/t1"
+    with asking.to("ring", call=call.id, room=room, result=result) as facts:
+        order = TransferOrder("t1", call.id, AGENT, OURS, 20, result, room)
+        facts["other"] = await legs.start(desk.account, order)
+        other = desk.carrier.call(facts["other"])
+        assert other is not None
+        await other.answered.wait()
+        await asyncio.sleep(0.5)
+    with asking.to("seat"):
+        conference = await legs.seat(desk.account, TransferLeg("t1", call.id, other.id, answer_url=room))
+    with asking.to("join", conference=conference or ""):
+        await legs.join(desk.account, TransferLeg("t1", call.id, other.id, conference, room))
+        await asyncio.sleep(0.5)
+    call.phone.hang_up()
+    other.phone.hang_up()
+    await desk.carrier.settled()
+
+
+async def _calls_in(desk: Desk, asking: Asking) -> None:
+    """Which everybody but Telnyx answers with a document."""
+    desk.carrier.point_at(f"{desk.us.base_url}/inbound/run")
+    is_told = desk.carrier.name == "telnyx"
+    desk.serve("/inbound/run", await connecting(desk))
+    with asking.to("answer") as facts:
+        call = desk.carrier.call_in(THEIRS, OURS, phones.hangs_up_after(2.0))
+        facts["call"] = call.id
+        await asyncio.sleep(0.5)
+        if is_told:
+            await desk.spec.answerer.connect(desk.account, call.id, desk.links)
+        await desk.carrier.settled()
+    assert call.answered.is_set()
+    with asking.to("refuse") as facts:
+        if not is_told:
+            desk.serve("/inbound/run", await desk.spec.answerer.refuse(desk.account, "x", "We are closed & sorry."))
+        call = desk.carrier.call_in(THEIRS, OURS, phones.silent())
+        facts["call"] = call.id
+        await asyncio.sleep(0.5)
+        if is_told:
+            await desk.spec.answerer.refuse(desk.account, call.id, "We are closed & sorry.")
+            while not (spoken := desk.carrier.callbacks_of("event:call.speak.ended")):
+                await asyncio.sleep(0.1)
+            await desk.spec.follow_up.follow_up(desk.account, desk.webhook(spoken[0]))
+        await desk.carrier.settled()
+    assert call.spoken == ["We are closed & sorry."]
+
+
+async def _numbers(desk: Desk, asking: Asking) -> None:
+    catalog, mine = desk.spec.catalog, desk.account
+    number = OURS
+    if catalog is not None:
+        country, area = ("IN", None) if desk.carrier.name == "vobiz" else ("US", "212")
+        with asking.to("search"):
+            number = (await catalog.search(mine, country, area, None, 5))[0].phone_number
+        with asking.to("buy", number=number, digits=number[1:]):
+            number_id = await catalog.buy(mine, number, country)
+        number_id = await catalog.owned(mine, number)
+    with asking.to("point", number_id=str(number_id) if catalog is not None else ""):
+        await desk.spec.routing.point(mine, number, INBOUND)
+    if catalog is not None:
+        with asking.to("release"):
+            await catalog.release(mine, number, number_id)
+    if desk.spec.lookup is not None:
+        with asking.to("look up"):
+            await desk.spec.lookup.look_up(mine, THEIRS)
