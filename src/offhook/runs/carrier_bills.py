@@ -16,6 +16,7 @@ from offhook.usage import service as usage_service
 # No call lasts longer, or costs more, than a column holds: whoever says so is not believed.
 _MOST_S: Final = Decimal(1_000_000)
 _MOST: Final = Decimal(5_000)
+MOST_LEGS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +50,12 @@ def _number(said: object, most: Decimal) -> Decimal | None:
     return found if found is not None and found.is_finite() and found < most else None
 
 
-async def note(session: AsyncSession, organization_id: int, run_id: int, said: CarrierBill) -> bool:
+async def note(
+    session: AsyncSession, organization_id: int, run_id: int, said: CarrierBill, *, leg: str | None = None
+) -> bool:
     """Keep it with the run, and charge the difference when the run was charged already; False when nothing is new.
 
+    ``leg``: the carrier's id of another leg of the call (the destination of a transfer), which has a bill of its own.
     Of two that differ the larger counts, field by field, so that it does not matter which came first or twice.
     """
     found = await session.execute(
@@ -63,7 +67,8 @@ async def note(session: AsyncSession, organization_id: int, run_id: int, said: C
     run = found.scalar_one_or_none()
     if run is None:
         return False
-    bill = _merged(run.carrier_bill or {}, said)
+    known = run.carrier_bill or {}
+    bill = _merged(known, said) if leg is None else _with_leg(known, leg, said)
     if bill == run.carrier_bill:
         return False
     run.carrier_bill = bill
@@ -74,6 +79,13 @@ async def note(session: AsyncSession, organization_id: int, run_id: int, said: C
     if await usage_service.is_counted(session, organization_id, run_id):
         await costs.store(session, run)
     return True
+
+
+def _with_leg(known: Mapping[str, Any], leg: str, said: CarrierBill) -> dict[str, Any]:
+    legs: dict[str, Any] = known.get("legs", {})
+    if leg not in legs and len(legs) >= MOST_LEGS:
+        return dict(known)
+    return {**known, "legs": {**legs, leg: _merged(legs.get(leg, {}), said)}}
 
 
 def _merged(known: Mapping[str, Any], said: CarrierBill) -> dict[str, Any]:

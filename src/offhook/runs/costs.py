@@ -90,13 +90,21 @@ def _priced(run: Run, price_list: PriceList, called_at: datetime) -> list[CostLi
 def _of_carrier(run: Run, price_list: PriceList, on: date) -> list[CostLine | Unpriced]:
     """What the carrier itself has charged, in our currency; else its seconds, or ours, at the price of the table."""
     bill, country = run.carrier_bill or {}, _country(run.called_number)
+    legs = _of_other_legs(run, bill, on)
     if bill.get("cost") is not None and bill["currency"] == CURRENCY:
         model = f"{run.direction}/{country}" if country else run.direction
         cents = (Decimal(bill["cost"]) * 100).quantize(_EXACT)
-        return [CostLine("carrier", run.mode, model, "call", Decimal(1), cents, on)]
+        return [CostLine("carrier", run.mode, model, "call", Decimal(1), cents, on), *legs]
     connected_s = bill.get("duration_s")
     seconds = Decimal(run.duration or 0) if connected_s is None else Decimal(connected_s)
-    return price_list.of_call(run.mode, run.direction, country, seconds, on)
+    return [*price_list.of_call(run.mode, run.direction, country, seconds, on), *legs]
+
+
+def _of_other_legs(run: Run, bill: dict[str, Any], on: date) -> list[CostLine]:
+    """Destinations of transfers, one line for all of them: no table has their price."""
+    told = [leg for leg in bill.get("legs", {}).values() if leg.get("cost") is not None and leg["currency"] == CURRENCY]
+    cents = sum((Decimal(leg["cost"]) * 100 for leg in told), Decimal(0)).quantize(_EXACT)
+    return [CostLine("carrier", run.mode, "transfer", "call", Decimal(len(told)), cents, on)] if told else []
 
 
 def _country(number: str | None) -> str | None:

@@ -130,13 +130,19 @@ class Unpriced(BaseModel):
     quantity: float
 
 
-class CarrierBill(BaseModel):
-    """What the carrier itself says of the call, as far as it does: texts, exactly as it counts."""
+class LegBill(BaseModel):
+    """What the carrier itself says of one leg, as far as it does: texts, exactly as it counts."""
 
     duration_s: str | None = None
     billed_s: str | None = None
     cost: str | None = Field(default=None, description="In units of `currency`, not cents")
     currency: str = Field(default="USD", description="ISO 4217; other than USD it is shown, and not charged")
+
+
+class CarrierBill(LegBill):
+    """Of the call itself, and of other legs that it has led to."""
+
+    legs: dict[str, LegBill] = Field(default_factory=dict, description="Destinations of transfers by the carrier's id")
 
 
 class RunDetail(RunRecord):

@@ -33,7 +33,8 @@ _COUNTED = ["status", "outcome", "direction", "mode", "campaign_id"]
 class Run(Base):
     """``status``: initiated, ringing, in_progress, completed, busy, no_answer, failed, canceled; final is final.
 
-    ``carrier_bill``: ``duration_s``, ``billed_s``, ``cost`` (texts) and ``currency``, as far as the carrier said them.
+    ``carrier_bill``: ``duration_s``, ``billed_s``, ``cost`` (texts) and ``currency``, as far as the carrier said them;
+    ``legs``: the same of other legs, by the carrier's id.
     """
 
     __tablename__ = "runs"

@@ -191,7 +191,7 @@ class Callbacks:
             # A carrier's other legs report to the same address: what they do is not what the call does.
             is_other_leg = news is not None and None not in (news.call_id, run.call_id) and news.call_id != run.call_id
             if news is None or is_other_leg:
-                return IGNORED
+                return await note_leg(session, run, news)
             answer, event = await self._apply(session, run, news)
         if event is not None:
             await self._events.publish(event)
@@ -226,6 +226,14 @@ class Callbacks:
         if update.status in FINAL:
             await signals.tell(session, signals.CALL_OVER, run.id, update.status)
         return OK
+
+
+async def note_leg(session: AsyncSession, run: Run, news: News | None) -> Answer:
+    """Of what another leg does only its bill is a part of the run."""
+    if news is None or isinstance(news, MachineVerdict) or news.bill is None or news.call_id is None:
+        return IGNORED
+    is_new = await carrier_bills.note(session, run.organization_id, run.id, news.bill, leg=news.call_id)
+    return OK if is_new else DUPLICATE
 
 
 async def tell_machine(session: AsyncSession, run: Run, verdict: MachineVerdict) -> OutcomeCorrected | None:

@@ -72,10 +72,12 @@ class MediaGate:
         spec = admission.spec
         assert spec.wire is not None
         is_told_otherwise = spec.has_early_media
+        has_begun = False
         heard = ExitStack()
 
         async def connect(leg: MediaLeg) -> LiveCall:
-            nonlocal is_told_otherwise
+            nonlocal is_told_otherwise, has_begun
+            has_begun = True
             try:
                 call = await self._live.connect(admission.run_id, leg)
             except RunNotConnectable:
@@ -91,12 +93,20 @@ class MediaGate:
             with heard:
                 result = await carry(open_media, spec.wire(), connect, listener=listener, start_within_s=within_s)
         finally:
+            if not has_begun and not is_told_otherwise:
+                is_told_otherwise = await self._is_carried(admission)
             if result is not None or not is_told_otherwise:
                 await self._line.end(spec, admission.organization_id, admission.run_id, result)
             if result is None and not is_told_otherwise:
                 update = StatusUpdate("failed", end_reason="media_lost")
                 await self._reports.report(admission.organization_id, admission.run_id, update)
         return result
+
+    async def _is_carried(self, admission: Admission) -> bool:
+        """By another socket than the one that never began."""
+        async with self._db.transaction() as session:
+            run = await runs.get(session, admission.organization_id, admission.run_id)
+            return run.worker_id is not None
 
 
 class SandboxExchange:

@@ -2,13 +2,18 @@
 
 from dataclasses import replace
 
+from sqlalchemy.ext.asyncio import AsyncSession
+
 from offhook.kit.clock import Clock
 from offhook.kit.db import Database
+from offhook.runs import service as runs
+from offhook.runs.errors import RunNotFound
 from offhook.telephony import signals
 from offhook.telephony import transfer_repository as repository
 from offhook.telephony.accounts import Accounts
 from offhook.telephony.address import PublicAddress
-from offhook.telephony.callbacks import DUPLICATE, IGNORED, OK, Answer, Told
+from offhook.telephony.callback_kinds import TRANSFER_RESULT
+from offhook.telephony.callbacks import DUPLICATE, IGNORED, OK, Answer, Told, note_leg
 from offhook.telephony.errors import (
     CarrierUnknown,
     ConfigurationNotFound,
@@ -25,6 +30,7 @@ from offhook.telephony.ports import (
     Proof,
     TransferLegs,
     TransferNews,
+    Webhook,
     WebhookUnreadable,
 )
 from offhook.telephony.proofs import Proofs
@@ -75,11 +81,23 @@ class TransferResults:
         async with self._db.transaction() as session:
             if not await self._proofs.is_new(session, account, told.webhook, proof):
                 return DUPLICATE
+            answer = await self._note_bill(session, spec, row, told.webhook)
         if news is None:
-            return IGNORED
+            return answer
         if news.kind == "answered":
             return await self._answered(spec, legs, account, row, news)
         return await self._over(spec, account, row, news)
+
+    async def _note_bill(
+        self, session: AsyncSession, spec: CarrierSpec, row: PendingTransfer, webhook: Webhook
+    ) -> Answer:
+        """What the destination's leg cost is a part of what its run did."""
+        try:
+            said = spec.statuses.parse_status(TRANSFER_RESULT, webhook) if spec.statuses is not None else None
+            run = await runs.get(session, row.organization_id, row.run_id)
+        except (WebhookUnreadable, RunNotFound):
+            return IGNORED
+        return await note_leg(session, run, said) if said is not None and said.call_id != row.call_id else IGNORED
 
     def forward(self, provider: str, token: str) -> Document:
         """The document that sends a caller on. LinkRefused (401), CarrierUnknown (404)."""
