@@ -1,22 +1,26 @@
 """Whole calls through all six carriers: the platform on a real port, the emulators behind a reverse proxy."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+import wave
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
 
 import httpx
+import numpy as np
 import pytest
+from sqlalchemy import update
 
 from offhook.bootstrap import build_root, stop
-from offhook.lab.carriers import Call, Emulator, phones
+from offhook.lab.carriers import Emulator, RestFault, TelnyxEmulator, phones
 from offhook.root import Root
 from offhook.settings import Settings
+from offhook.telephony.tables import PhoneNumber
 from offhook.voice import events
-from tests.calls.carrier_desk import AGENT, OURS, PUBLIC, THEIRS, open_account, prepare
+from tests.calls.carrier_desk import AGENT, OURS, PUBLIC, THEIRS, prepare
 from tests.calls.conftest import LiveServer
-from tests.fakes.phone import LoudVoice
+from tests.calls.desks import Desk, account, each
+from tests.calls.media_troubles import media_never_comes, strangers_come
 from tests.fakes.scripted import Hearing, calls, takes
 from tests.telephony.emulator_desk import EMULATORS
 from tests.voice.phone import agent_graph, edge, node, simple_agent
@@ -59,63 +63,6 @@ async def root(settings: Settings, database_url: str, carriers: list[Emulator]) 
     await built.db.dispose()
 
 
-@dataclass
-class Desk:
-    """One carrier's account of the organisation."""
-
-    server: LiveServer
-    carrier: Emulator
-    configuration_id: int
-
-    async def dial(self, number: str) -> int:
-        body = {
-            "workflow_id": self.server.workflow_id,
-            "phone_number": number,
-            "telephony_configuration_id": self.configuration_id,
-        }
-        answer = await self.server.http.post("/telephony/initiate-call", json=body)
-        assert answer.status_code == 200, answer.text
-        return int(answer.json()["workflow_run_id"])
-
-    async def finished(self, run_id: int) -> dict[str, Any]:
-        """The run when its conversation, too, has said how it went: the carrier's news may come first."""
-        async with asyncio.timeout(60):
-            while True:
-                run = await self.server.run(run_id)
-                if run["status"] not in {"initiated", "ringing", "in_progress"} and run["end_reason"] is not None:
-                    return run
-                await asyncio.sleep(0.5)
-
-    async def talked(self, plan: phones.Plan, number: str = THEIRS) -> tuple[dict[str, Any], Call]:
-        """A call that we place, to its end."""
-        self.carrier.phones[number] = plan
-        run = await self.finished(await self.dial(number))
-        call = self.carrier.call(run["call_id"])
-        assert call is not None
-        return run, call
-
-    async def came(self, call: Call) -> dict[str, Any]:
-        """The run of a call that came in."""
-        path = f"/workflow/{self.server.workflow_id}/runs"
-        async with asyncio.timeout(60):
-            while True:
-                for run in (await self.server.http.get(path)).json()["runs"]:
-                    if run["call_id"] == call.id:
-                        return await self.finished(run["id"])
-                await asyncio.sleep(0.5)
-
-    def refused(self) -> list[Any]:
-        """What the carrier told us and we did not take."""
-        return [sent for sent in self.carrier.callbacks if sent.status is None or sent.status >= 400]
-
-
-async def account(server: LiveServer, carrier: Emulator) -> Desk:
-    carrier.voice = LoudVoice().synthesize
-    return Desk(
-        server, carrier, await open_account(server.root, server.org.id, carrier, server.workflow_id, server.url)
-    )
-
-
 @pytest.fixture
 async def desks(server: LiveServer, carriers: list[Emulator]) -> list[Desk]:
     server.models.hearing = OneSentence()
@@ -123,32 +70,39 @@ async def desks(server: LiveServer, carriers: list[Emulator]) -> list[Desk]:
     return [await account(server, carrier) for carrier in carriers]
 
 
-async def each(desks: list[Desk], test: Callable[[Desk], Awaitable[None]]) -> None:
-    """Three at a time, which one busy core carries in real time; what fails says which."""
-    places = asyncio.Semaphore(3)
+async def test_conversations_and_calls_that_nobody_takes(desks: list[Desk], tmp_path: Path) -> None:
+    """The media is there before the answer to the dial, and strangers come to its socket: the call goes on."""
 
-    async def placed(desk: Desk) -> None:
-        async with places:
-            await test(desk)
-
-    found = await asyncio.gather(*(placed(desk) for desk in desks), return_exceptions=True)
-    failed = {desk.carrier.name: repr(error) for desk, error in zip(desks, found, strict=True) if error is not None}
-    assert not failed, "\n".join(f"{name}: {error}" for name, error in failed.items())
-
-
-async def test_conversations_and_calls_that_nobody_takes(desks: list[Desk]) -> None:
     async def test(desk: Desk) -> None:
-        conversation, busy, nobody = await asyncio.gather(
-            desk.talked(phones.answers(SAID)),
+        hears, goes_on = asyncio.Event(), asyncio.Event()
+
+        async def person(phone: phones.Phone) -> None:
+            await phone.hears()
+            hears.set()
+            await goes_on.wait()
+            await phone.says(SAID)
+
+        desk.carrier.chaos.rest.append(RestFault("acts_slowly", "POST *[Cc]all*", until=goes_on))
+        conversation = asyncio.create_task(desk.talked(phones.scripted(person)))
+        async with asyncio.timeout(60):
+            await hears.wait()
+        assert desk.carrier.sent_to("POST", "all")[0].status is None, "the dial has no answer yet"
+        await strangers_come(desk, desk.carrier.calls[0])
+        goes_on.set()
+        busy, nobody = await asyncio.gather(
             desk.talked(phones.busy(), "+12125550102"),
             desk.talked(phones.no_answer(0.5), "+12125550103"),
         )
-        talked, call = conversation
+        talked, call = await conversation
         assert (busy[0]["status"], nobody[0]["status"]) == ("busy", "no_answer")
         assert (talked["status"], talked["outcome"]) == ("completed", "answered")
         assert talked["end_reason"] == "agent_ended"
-        assert SAID in [line["text"] for line in talked["transcript"]]
-        assert talked["recording_url"]
+        texts = [line["text"] for line in talked["transcript"]]
+        assert SAID in texts
+        assert texts.count("Hello, how can I help?") == 1
+        assert {line["role"] for line in talked["transcript"]} == loud_in(
+            await desk.server.recording(talked["id"], tmp_path / f"{desk.carrier.name}.wav")
+        )
         assert call.errors == []
         await desk.carrier.settled()
         # Whole seconds of carriers are rounded in their own ways: what was heard is the measure.
@@ -156,6 +110,14 @@ async def test_conversations_and_calls_that_nobody_takes(desks: list[Desk]) -> N
         assert desk.refused() == []
 
     await each(desks, test)
+    await media_never_comes(desks)
+
+
+def loud_in(recording: Path) -> set[str]:
+    """Who is heard in it: the caller on the left, the agent on the right."""
+    with wave.open(str(recording)) as file:
+        samples = np.frombuffer(file.readframes(file.getnframes()), "<i2").reshape(-1, 2)
+    return {who for side, who in enumerate(("caller", "agent")) if np.abs(samples[:, side]).max() > 3000}
 
 
 async def test_calls_that_come_in(desks: list[Desk]) -> None:
@@ -198,6 +160,14 @@ async def _presses_one(phone: phones.Phone) -> None:
     await phone.presses("1")
 
 
+async def _interrupts_and_presses_one(phone: phones.Phone) -> None:
+    await phone.hears_something()
+    await phone.waits(0.4)
+    await phone.says(SAID)
+    await phone.hears()
+    await phone.presses("1")
+
+
 async def test_keys_machines_and_people_who_talk_over_the_agent(desks: list[Desk]) -> None:
     """Vobiz's stream has no keys, Cloudonix no detection of machines."""
     graph = agent_graph(
@@ -205,7 +175,10 @@ async def test_keys_machines_and_people_who_talk_over_the_agent(desks: list[Desk
         node("bye", "endCall", prompt="Say goodbye.", say="You pressed one."),
         edge("start", "bye", "One", digits="1"),
     )
-    await desks[0].server.publish(graph)
+    server = desks[0].server
+    await server.publish(graph)
+    async with server.root.db.transaction() as session:
+        await session.execute(update(PhoneNumber).values(inbound_workflow_id=server.workflow_id))
 
     async def test(desk: Desk) -> None:
         wanted = {"interrupting": desk.talked(phones.scripted(_interrupts), "+12125550104")}
@@ -213,12 +186,22 @@ async def test_keys_machines_and_people_who_talk_over_the_agent(desks: list[Desk
             wanted["keys"] = desk.talked(phones.scripted(_presses_one))
         if desk.carrier.name != "cloudonix":
             wanted["machine"] = desk.talked(phones.voicemail(3.0, records_s=8.0), "+12125550105")
-        found = dict(zip(wanted, await asyncio.gather(*wanted.values()), strict=True))
+        has_keys = desk.carrier.name != "vobiz"
+        coming = desk.carrier.call_in(
+            "+12125550107", OURS, phones.scripted(_interrupts_and_presses_one if has_keys else _interrupts)
+        )
+        came, *others = await asyncio.gather(desk.came(coming), *wanted.values())
+        found = dict(zip(wanted, others, strict=True))
+        assert [event for event in came["events"] if event["type"] == events.BARGED_IN]
+        assert coming.stream is not None
+        assert coming.stream.clears
+        assert (came["status"], came["end_reason"]) == ("completed", "agent_ended" if has_keys else "caller_hung_up")
+        assert ("You pressed one." in [line["text"] for line in came["transcript"]]) == has_keys
         run, call = found["interrupting"]
         assert [event for event in run["events"] if event["type"] == events.BARGED_IN]
         assert call.stream is not None
         assert call.stream.clears
-        assert run["end_reason"] == "caller_hung_up"
+        assert (run["end_reason"], call.ended_by) == ("caller_hung_up", "callee")
         if "keys" in found:
             run, _ = found["keys"]
             assert (run["status"], run["end_reason"]) == ("completed", "agent_ended")
@@ -249,15 +232,21 @@ async def test_transfers(desks: list[Desk], is_blind: bool) -> None:
     server.models.replies[:] = [calls("colleague"), takes("done")]
 
     async def test(desk: Desk) -> None:
+        if isinstance(desk.carrier, TelnyxEmulator):
+            next(iter(desk.carrier.applications.values()))["call_cost_in_webhooks"] = True
         desk.carrier.phones[AGENT] = phones.scripted(colleague)
         run, call = await desk.talked(phones.answers(SAID))
         assert (run["status"], run["outcome"], run["end_reason"]) == ("completed", "transferred", "transferred")
         other = next(leg for leg in desk.carrier.calls if leg.to_number == AGENT)
         await other.ended.wait()
+        assert other.phone.said == ["Good morning."]
         # Some carriers keep the caller for what comes after a blind transfer.
         call.phone.hang_up()
         await desk.carrier.settled()
         assert other.answered.is_set()
         assert call.errors == other.errors == desk.refused() == []
+        if desk.carrier.name == "telnyx" or (desk.carrier.name in {"plivo", "vobiz", "vonage"} and not is_blind):
+            bill = (await server.run(run["id"]))["carrier_bill"]
+            assert float(bill["legs"][other.id]["cost"]) > 0, "what the other leg cost is told beside the call's own"
 
     await each(desks, test)

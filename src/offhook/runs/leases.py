@@ -54,6 +54,16 @@ async def keep_ringing(session: AsyncSession, run_ids: Sequence[int], *, until: 
     )
 
 
+async def is_carried(session: AsyncSession, organization_id: int, run_id: int) -> bool:
+    """Whether some worker carries the run, or did; that stays so until this transaction ends."""
+    found = await session.scalars(
+        select(Run.worker_id)
+        .where(Run.id == run_id, Run.organization_id == organization_id)
+        .with_for_update(key_share=True)
+    )
+    return found.one_or_none() is not None
+
+
 def _in_order(run_ids: Sequence[int], *conditions: ColumnElement[bool]) -> Select[Any]:
     """These runs, locked by their ids as carriers' news locks them, so that neither waits for the other crosswise."""
     wanted = select(Run.id).where(Run.id.in_(run_ids), *conditions).order_by(Run.id).with_for_update(key_share=True)

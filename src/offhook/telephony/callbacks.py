@@ -8,10 +8,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.db import Database
 from offhook.kit.events import EventBus
-from offhook.runs import Run, carrier_bills, carrier_calls
+from offhook.runs import Run, carrier_bills, carrier_calls, leases
 from offhook.runs import service as runs
 from offhook.runs.errors import RunNotFound
-from offhook.runs.states import FINAL
+from offhook.runs.states import COMPLETED, FINAL
 from offhook.telephony import account_repository, signals
 from offhook.telephony.accounts import Accounts
 from offhook.telephony.address import PublicAddress
@@ -30,7 +30,7 @@ from offhook.telephony.ports import (
     WebhookUnreadable,
 )
 from offhook.telephony.proofs import Proofs
-from offhook.telephony.service import not_connected_reason
+from offhook.telephony.service import MEDIA_NEVER_CAME, not_connected_reason
 from offhook.workflows import service as workflows
 
 Answer = Literal["ok", "duplicate", "ignored"]
@@ -211,13 +211,18 @@ class Callbacks:
         return answer, None
 
     async def _move(self, session: AsyncSession, run: Run, update: StatusUpdate) -> Answer:
+        reason = update.end_reason or not_connected_reason(update.status)
+        if (update.status, update.outcome, reason) == (COMPLETED, None, None):
+            # Of a conversation the worker says why it ended: without one, nobody has talked.
+            is_carried = await leases.is_carried(session, run.organization_id, run.id)
+            reason = None if is_carried else MEDIA_NEVER_CAME
         has_moved = await runs.apply_status(
             session,
             run.organization_id,
             run.id,
             update.status,
             outcome=update.outcome,
-            end_reason=update.end_reason or not_connected_reason(update.status),
+            end_reason=reason,
             call_id=update.call_id,
         )
         if not has_moved:

@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.batching import Batcher
 from offhook.kit.db import Database
-from offhook.runs import media_tokens
+from offhook.runs import leases, media_tokens
 from offhook.runs import service as runs
 from offhook.runs.errors import RunNotConnectable
 from offhook.runs.live import LiveCall, LiveRuns
@@ -105,8 +105,7 @@ class MediaGate:
     async def _is_carried(self, admission: Admission) -> bool:
         """By another socket than the one that never began."""
         async with self._db.transaction() as session:
-            run = await runs.get(session, admission.organization_id, admission.run_id)
-            return run.worker_id is not None
+            return await leases.is_carried(session, admission.organization_id, admission.run_id)
 
 
 class SandboxExchange:

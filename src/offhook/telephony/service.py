@@ -21,6 +21,8 @@ from offhook.telephony.ports import StatusUpdate
 
 # Final states that say by themselves why a call ended; of a completed one the conversation knows more.
 _NOT_CONNECTED: Final = frozenset({BUSY, NO_ANSWER, CANCELED, FAILED})
+# Why a call ended that was answered, and in which nobody was heard.
+MEDIA_NEVER_CAME: Final = "media_never_came"
 
 log = structlog.get_logger(__name__)
 

@@ -10,7 +10,7 @@ from offhook.runs import carrier_calls
 from offhook.telephony.accounts import SANDBOX
 from offhook.telephony.carrier_line import CarrierLine
 from offhook.telephony.ports import Carriers, StatusUpdate
-from offhook.telephony.service import CallReports
+from offhook.telephony.service import MEDIA_NEVER_CAME, CallReports
 
 # From the carrier's "answered" to its media socket, and from an inbound call to it: carriers take a second or two.
 ANSWERED_S: Final = 30.0
@@ -42,7 +42,7 @@ class UnheardCalls:
             spec = self._carriers.find(mode)
             if spec is None:
                 continue
-            update = StatusUpdate("failed", end_reason="media_never_came")
+            update = StatusUpdate("failed", end_reason=MEDIA_NEVER_CAME)
             if await self._reports.report(organization_id, run_id, update):
                 await self._line.hang_up(spec, organization_id, run_id)
                 ended.append(run_id)

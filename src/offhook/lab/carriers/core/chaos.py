@@ -1,5 +1,6 @@
 """What goes wrong, by switch: callbacks, REST answers and media sockets."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -31,13 +32,17 @@ class RestFault:
 
     rate_limited, server_error: nothing was done; hangs: never answered, nothing was done; acts_then_fails: done, but
     answered 500; acts_then_silent: done, and the connection is cut without an answer; acts_slowly: done, and answered
-    ``seconds`` later.
+    ``seconds`` later, or once ``until`` is set.
     """
 
     what: RestFaultKind
     request: str = "*"
     times: int = 1
     seconds: float = 1.0
+    until: asyncio.Event | None = None
+
+    async def pause(self) -> None:
+        await (self.until.wait() if self.until is not None else asyncio.sleep(self.seconds))
 
 
 @dataclass(slots=True)

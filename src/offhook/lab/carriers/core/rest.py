@@ -164,7 +164,7 @@ class RestServer:
         if fault.what == "acts_then_silent":
             return None
         if fault.what == "acts_slowly":
-            await asyncio.sleep(fault.seconds)
+            await fault.pause()
             return reply
         return self.server_error()
 
