@@ -120,13 +120,19 @@ class LiveServer:
         self.url = url
         self.org = org
         self.models = models
-        self.http = httpx.AsyncClient(base_url=f"{url}/api/v1", headers=org.key_headers, trust_env=False)
+        # Shorter than the server keeps an idle connection: it is never closed under a request.
+        self.http = httpx.AsyncClient(
+            base_url=f"{url}/api/v1",
+            headers=org.key_headers,
+            trust_env=False,
+            limits=httpx.Limits(keepalive_expiry=1),
+        )
         self.workflow_id = 0
 
-    async def publish(self, definition: dict[str, Any]) -> None:
+    async def publish(self, definition: dict[str, Any], **configurations: Any) -> None:
         caller = Caller(self.org.id, self.org.user_ids["owner"], None, "owner", is_superuser=False)
         async with self.root.db.transaction() as session:
-            workflow = await service.create(session, caller, "Agent", definition)
+            workflow = await service.create(session, caller, "Agent", definition, configurations=configurations)
             await publishing.publish(session, NoTools(), caller, workflow.id)
         self.workflow_id = workflow.id
 
