@@ -72,7 +72,8 @@ class Playback:
 
     @property
     def is_audible(self) -> bool:
-        return self._loop.time() < self._audible_until
+        """Also while the loop is so late that the far end has played all it had: the next beat goes on with the sentence."""
+        return self._is_running or self._loop.time() < self._audible_until
 
     def begin(self, text: str, on_start: Callable[[], None] | None = None) -> Sentence:
         sentence = Sentence(text, on_start=on_start)
