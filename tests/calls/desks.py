@@ -1,6 +1,7 @@
 """One organisation with an account at each of the six carriers, whose calls go through a real server."""
 
 import asyncio
+import traceback
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
@@ -77,5 +78,9 @@ async def each(desks: list[Desk], test: Callable[[Desk], Awaitable[None]]) -> No
             await test(desk)
 
     found = await asyncio.gather(*(placed(desk) for desk in desks), return_exceptions=True)
-    failed = {desk.carrier.name: repr(error) for desk, error in zip(desks, found, strict=True) if error is not None}
-    assert not failed, "\n".join(f"{name}: {error}" for name, error in failed.items())
+    failed = [
+        f"{desk.carrier.name}: {''.join(traceback.format_exception(error)[-3:])}"
+        for desk, error in zip(desks, found, strict=True)
+        if error is not None
+    ]
+    assert not failed, "\n".join(failed)

@@ -82,11 +82,12 @@ async def test_conversations_and_calls_that_nobody_takes(desks: list[Desk], tmp_
 
         async def person(phone: phones.Phone) -> None:
             await phone.hears()
+            assert desk.carrier.sent_to("POST", "all")[0].status is None, "the dial has no answer yet"
             hears.set()
             await goes_on.wait()
             await phone.says(SAID)
 
-        desk.carrier.chaos.rest.append(RestFault("acts_slowly", "POST *[Cc]all*", until=goes_on))
+        desk.carrier.chaos.rest.append(RestFault("acts_slowly", "POST *[Cc]all*", until=hears))
         conversation = asyncio.create_task(desk.talked(phones.scripted(person)))
         await desk.carrier.next_call(within_s=60)
         others = asyncio.gather(
@@ -95,7 +96,6 @@ async def test_conversations_and_calls_that_nobody_takes(desks: list[Desk], tmp_
         )
         async with asyncio.timeout(60):
             await hears.wait()
-        assert desk.carrier.sent_to("POST", "all")[0].status is None, "the dial has no answer yet"
         await strangers_come(desk, desk.carrier.calls[0])
         goes_on.set()
         (busy, nobody), (talked, call) = await others, await conversation

@@ -162,3 +162,21 @@ def test_a_last_piece_of_a_frame_is_filled_with_silence() -> None:
     leg = on_a_line(talk)
     assert [len(frame) for _, frame in leg.frames] == [160, 160]
     assert leg.frames[1][1].endswith(b"\xff" * 120)
+
+
+def test_who_began_late_is_audible_to_the_end() -> None:
+    """The loop was busy before the first beat: the far end gets every frame later, and can interrupt each of them."""
+
+    async def talk(playback: Playback) -> None:
+        loop = cast(VirtualTimeLoop, asyncio.get_running_loop())
+        sentence = playback.begin("a second")
+        playback.push(sentence, SECOND)
+        playback.complete(sentence)
+        loop.be_busy(0.3)
+        for _ in range(9):
+            await asyncio.sleep(0.1)
+            assert playback.is_audible
+        await playback.wait_played()
+        assert not playback.is_audible
+
+    assert len(on_a_line(talk).frames) == 50
