@@ -3646,7 +3646,7 @@ export interface components {
         };
         /**
          * CarrierBill
-         * @description What the carrier itself says of the call, as far as it does: texts, exactly as it counts.
+         * @description Of the call itself, and of other legs that it has led to.
          */
         CarrierBill: {
             /** Billed S */
@@ -3664,6 +3664,13 @@ export interface components {
             currency: string;
             /** Duration S */
             duration_s?: string | null;
+            /**
+             * Legs
+             * @description Destinations of transfers by the carrier's id
+             */
+            legs?: {
+                [key: string]: components["schemas"]["LegBill"];
+            };
         };
         /**
          * CarrierLookupResponse
@@ -5083,6 +5090,27 @@ export interface components {
             note: string | null;
             /** Run Id */
             run_id: number | null;
+        };
+        /**
+         * LegBill
+         * @description What the carrier itself says of one leg, as far as it does: texts, exactly as it counts.
+         */
+        LegBill: {
+            /** Billed S */
+            billed_s?: string | null;
+            /**
+             * Cost
+             * @description In units of `currency`, not cents
+             */
+            cost?: string | null;
+            /**
+             * Currency
+             * @description ISO 4217; other than USD it is shown, and not charged
+             * @default USD
+             */
+            currency: string;
+            /** Duration S */
+            duration_s?: string | null;
         };
         /**
          * LimitsResponse
