@@ -14,7 +14,7 @@ from websockets.exceptions import ConnectionClosed
 
 from offhook.api import create_app
 from offhook.kit.http_server import HttpServer, configuration
-from offhook.models.ports import CallModels, ModelSource
+from offhook.models.ports import CallModels, Llm, ModelSource
 from offhook.orgs import Caller
 from offhook.root import Root
 from offhook.telephony.line import Line
@@ -43,16 +43,19 @@ class AudibleTts(ScriptedTts):
 
 
 class ScriptedModels:
-    """Implements ModelSource for every call of this server: a recogniser that reads what the test's callers say."""
+    """Implements ModelSource for every call of this server: a recogniser that reads what the test's callers say.
+
+    ``llm`` is the agents' model instead of the script of ``replies``."""
 
     def __init__(self) -> None:
         self.hearing = Hearing()
         self.replies: list[Reply] = [takes("done")]
+        self.llm: Llm | None = None
 
     def for_call(self, configurations: Mapping[str, Any]) -> CallModels:
         is_caller = "models" in configurations
         return CallModels(
-            llm=(ScriptedLlm(self.replies),),
+            llm=(self.llm or ScriptedLlm(self.replies),),
             tts=(AudibleTts(self.hearing) if is_caller else ScriptedTts(s_per_char=0.02),),
             stt=(ScriptedStt(self.hearing),),
         )
