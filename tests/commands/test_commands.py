@@ -6,6 +6,9 @@ from pathlib import Path
 import asyncpg
 import pytest
 
+from offhook.commands import doctor
+from offhook.lab.anthropic_server import serve_anthropic
+from offhook.settings import Settings
 from tests.commands.conftest import Offhook
 
 
@@ -107,6 +110,20 @@ class TestDoctor:
         assert code == 1
         assert checks["language model"]["status"] == "failed"
         assert "OFFHOOK_LLM_BASE_URL" in checks["language model"]["detail"]
+
+    async def test_a_key_is_shown_to_its_own_vendor_and_to_nobody_else(self) -> None:
+        async with serve_anthropic([], api_key="sk-ant-good") as server:
+            at = {"llm_provider": "anthropic", "llm_base_url": server.base_url}
+            right, wrong = [await doctor.models(Settings(**at, llm_api_key=key)) for key in ("sk-ant-good", "sk-wrong")]
+        assert [(check.name, check.status) for check in right] == [("language model", "ok")]
+        assert [(check.name, check.status) for check in wrong] == [("language model", "failed")]
+        assert "OFFHOOK_LLM_API_KEY" in wrong[0].detail
+        assert "sk-wrong" not in wrong[0].detail
+
+    async def test_a_vendor_that_does_not_exist(self) -> None:
+        (check,) = await doctor.models(Settings(stt_provider="nobody"))
+        assert check.status == "failed"
+        assert "allowed: builtin, openai" in check.detail
 
     def test_a_database_that_is_away(self, shared: Offhook) -> None:
         code, checks = self.checks(shared, OFFHOOK_PORT="0", OFFHOOK_DATABASE_URL="postgresql://u@127.0.0.1:1/x")

@@ -47,6 +47,7 @@ VIEWER_MAY = frozenset(
 PERSONAL = frozenset({"end_session"})
 # Answers as long as the conversation lasts.
 STREAMS = frozenset({"stream_workflow_run_events", "stream_campaign_progress"})
+PRICED = {"model": "gpt-4.1", "valid_from": "2026-01-01"}
 
 
 def _definition(world: World) -> dict[str, Any]:
@@ -82,7 +83,7 @@ BODIES: dict[str, Body] = {
     "create_campaign": lambda world: {
         "name": f"Another {world.mark}",
         "workflow_id": world.ids["workflow_id"],
-        "contacts_file_key": "nothing",
+        "contacts_file_key": world.uploaded["contacts_file_key"],
         "max_concurrency": 1,
     },
     "update_campaign": lambda world: {"name": f"Renamed {world.mark}"},
@@ -91,7 +92,13 @@ BODIES: dict[str, Body] = {
     "update_webhook": lambda world: {"description": world.mark},
     "impersonate": lambda world: {"user_id": world.org.user_ids["member"]},
     "create_recordings": lambda world: {
-        "recordings": [{"recording_id": f"x-{world.mark}", "storage_key": "x", "transcript": world.mark}]
+        "recordings": [
+            {
+                "recording_id": f"x-{world.mark}",
+                "storage_key": world.uploaded["storage_key"],
+                "transcript": world.mark,
+            }
+        ]
     },
     "create_recording_upload_urls": lambda world: {
         "files": [{"filename": "a.wav", "mime_type": "audio/wav", "file_size": 1000}]
@@ -104,9 +111,10 @@ BODIES: dict[str, Body] = {
     "set_own_price": lambda world: {
         "kind": "llm",
         "provider": "openai",
-        "model": world.mark,
-        "valid_from": "2026-01-01",
+        "model": PRICED["model"],
+        "valid_from": PRICED["valid_from"],
         "prompt_million": 1,
+        "completion_million": 2,
     },
     "create_folder": lambda world: {"name": f"Another {world.mark}"},
     "rename_folder": lambda world: {"name": f"Renamed {world.mark}"},
@@ -136,10 +144,34 @@ BODIES: dict[str, Body] = {
     "update_credential": lambda world: {"name": f"Renamed {world.mark}"},
 }
 # Bodies that name something of the organisation: another's must be refused like an unknown one.
-REFERENCES = frozenset({"test_phone_call", "move_workflow_to_folder", "create_campaign"})
+REFERENCES = frozenset({"test_phone_call", "move_workflow_to_folder", "create_campaign", "create_recordings"})
 # Queries that an operation needs, with a valid value.
 QUERIES: dict[str, dict[str, str]] = {
-    "remove_do_not_call_number": {"phone_number": "+12015550177"},
+    "remove_do_not_call_number": {"phone_number": "+12015550178"},
+    "remove_own_price": {"kind": "llm", "provider": "openai", **PRICED},
     "carrier_lookup": {"number": "+12015550177"},
     "available_numbers": {"country": "US"},
+}
+# Files of a form, where there is one.
+FILES: dict[str, dict[str, tuple[str, bytes]]] = {
+    "upload_document": {"file": ("another.txt", b"Open from nine to five.")}
+}
+# Ids that make a request to these succeed, where those of the others would not: path parameter -> name in ``World.ids``.
+_OF_CHATS = {"run_id": "chat_id"}
+IDS: dict[str, dict[str, str]] = {
+    "get_text_chat": _OF_CHATS,
+    "send_text_chat_message": _OF_CHATS,
+    "rewind_text_chat": _OF_CHATS,
+    "end_text_chat": _OF_CHATS,
+    "delete_workflow": {"workflow_id": "spare_workflow_id"},
+    "release_managed_number": {"phone_number_id": "bought_id"},
+}
+# Who may ask them, where it is not the owner.
+ROLES = {"end_session": "viewer"}
+# What a valid request to these needs besides is made where they are tested for themselves.
+NEED_MORE = {
+    "get_workflow_run_recording": "a call that was answered: tests/runs",
+    "redial_campaign": "contacts that were dialled: tests/campaigns",
+    "refresh_mcp_tool": "an MCP server: tests/tools",
+    "transcribe_recording": "as much time as the recording takes: tests/recordings",
 }

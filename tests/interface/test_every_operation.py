@@ -10,7 +10,17 @@ from httpx import AsyncClient
 from offhook.orgs import service as orgs
 from offhook.root import Root
 from tests.conftest import client_at
-from tests.interface.bodies import BODIES, PUBLIC, QUERIES, REFERENCES, STREAMS, SUPERUSER_PREFIX, VIEWER_MAY
+from tests.interface.bodies import (
+    BODIES,
+    FILES,
+    IDS,
+    PUBLIC,
+    QUERIES,
+    REFERENCES,
+    STREAMS,
+    SUPERUSER_PREFIX,
+    VIEWER_MAY,
+)
 from tests.interface.operations import Operation
 from tests.interface.specification import SECTIONS
 from tests.interface.world import World
@@ -48,9 +58,11 @@ def unknown_ids(world: World) -> dict[str, Any]:
 
 async def send(client: AsyncClient, operation: Operation, world: World, **more: Any) -> Any:
     ids = more.pop("ids", world.ids)
+    ids = ids | {name: ids[key] for name, key in IDS.get(operation.name, {}).items() if key in ids}
     more.setdefault("headers", world.org.owner_headers)
     if "content" not in more:
         more.setdefault("json", body_of(operation, world))
+        more.setdefault("files", FILES.get(operation.name))
     return await client.request(
         operation.method, operation.at(ids), params=QUERIES.get(operation.name, {}) | more.pop("query", {}), **more
     )

@@ -16,13 +16,19 @@ NAME = "Reception"  # the same in every organisation: names are no secret, and n
 
 
 class World:
-    """``ids`` holds a value for every path parameter of the API; ``mark`` stands in every text that was stored."""
+    """``ids`` holds a value for every path parameter of the API; ``mark`` stands in every text that was stored.
 
-    def __init__(self, client: AsyncClient, org: OrgFixture, mark: str) -> None:
+    Worlds of one mark have the same names in everything but the address of their ``trigger``. ``uploaded`` holds the keys
+    of files that nothing was made of yet.
+    """
+
+    def __init__(self, client: AsyncClient, org: OrgFixture, mark: str, *, trigger: str | None = None) -> None:
         self.client = client
         self.org = org
         self.mark = mark
+        self.trigger = trigger or f"trigger-{mark}"
         self.ids: dict[str, Any] = {}
+        self.uploaded: dict[str, str] = {}
 
     async def call(self, method: str, path: str, *, role: str = "owner", **more: Any) -> Response:
         return await self.client.request(method, path, headers=self.org.headers_for(role), **more)
@@ -47,20 +53,25 @@ class World:
 
     async def _workflow(self) -> None:
         raw = simple(marked=self.mark)
-        raw["nodes"].append(trigger(f"trigger-{self.mark}"))
+        raw["nodes"].append(trigger(self.trigger))
         workflow = await self.make("/workflow/create/definition", {"name": f"{NAME} {self.mark}", "definition": raw})
-        self.ids |= {"workflow_id": workflow["id"], "number": 1, "name": "startCall", "uuid": f"trigger-{self.mark}"}
+        self.ids |= {"workflow_id": workflow["id"], "number": 1, "name": "startCall", "uuid": self.trigger}
         await self.make(f"/workflow/{workflow['id']}/publish", {})
+        spare = await self.make(f"/workflow/{workflow['id']}/duplicate", {})
+        self.ids |= {"spare_workflow_id": spare["id"]}
 
     async def _runs(self) -> None:
         workflow_id = self.ids["workflow_id"]
         run = await self.make(f"/workflow/{workflow_id}/runs", {"mode": "browser", "initial_context": {"m": self.mark}})
-        self.ids |= {"run_id": run["id"], "workflow_run_id": run["id"]}
+        call = await self.make(f"/workflow/{workflow_id}/runs", {"mode": "sandbox"})
+        chat = await self.make(f"/workflow/{workflow_id}/text-chat/sessions", {})
+        self.ids |= {"run_id": run["id"], "workflow_run_id": call["id"], "chat_id": chat["workflow_run_id"]}
 
     async def _campaign(self) -> None:
         desk = Desk(self.client, self.org.owner_headers, self.ids["workflow_id"])
         lines = f"phone_number,name\n{numbers(1)[0]},{self.mark}\n"
         campaign_id = (await desk.made(lines.encode(), name=f"{NAME} {self.mark}"))["id"]
+        self.uploaded["contacts_file_key"] = await desk.upload(lines.encode())
         contacts = await desk.get(f"/{campaign_id}/contacts")
         self.ids |= {"campaign_id": campaign_id, "contact_id": contacts["contacts"][0]["id"]}
 
@@ -75,9 +86,11 @@ class World:
     async def _recording(self) -> None:
         studio = Studio(self.client, self.org.owner_headers)
         made = await studio.record(f"hello-{self.mark}", self.mark)
-        place = await studio.place()
+        other = await studio.record(f"goodbye-{self.mark}", self.mark)
+        place = await studio.upload()
         token = place["upload_url"].rpartition("/")[2]
-        self.ids |= {"id": made["id"], "recording_id": made["recording_id"], "token": token}
+        self.uploaded["storage_key"] = place["storage_key"]
+        self.ids |= {"id": made["id"], "recording_id": other["recording_id"], "token": token}
 
     async def _tools(self) -> None:
         body = {"name": f"{NAME} {self.mark}", "category": "calculator", "definition": CALCULATOR}
@@ -93,11 +106,12 @@ class World:
 
     async def _organisation(self) -> None:
         key = await self.make("/organizations/api-keys", {"name": f"{NAME} {self.mark}"})
-        entry = await self.make("/organizations/do-not-call", {"phone_numbers": ["+12015550177"], "reason": self.mark})
+        numbers = ["+12015550177", "+12015550178"]
+        entry = await self.make("/organizations/do-not-call", {"phone_numbers": numbers, "reason": self.mark})
         people = {"email": f"new-{self.mark}@example.com", "role": "member", "name": self.mark}
         await self.make("/organizations/members", people)
         invitations = (await self.call("GET", "/organizations/invitations")).json()["invitations"]
-        sessions = (await self.call("GET", "/auth/sessions", role="member")).json()
+        sessions = (await self.call("GET", "/auth/sessions", role="viewer")).json()
         self.ids |= {"invitation_id": invitations[0]["id"], "session_id": sessions[0]["id"]}
         self.ids |= {"user_id": self.org.user_ids["member"]}
         folder = await self.make("/folder/", {"name": f"{NAME} {self.mark}"})

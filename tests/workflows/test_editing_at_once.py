@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 from httpx import AsyncClient, Response
-from sqlalchemy import func, select
+from sqlalchemy import func, select, text
 
 from offhook.root import Root
-from offhook.workflows.tables import WorkflowVersion
+from offhook.workflows.tables import Workflow, WorkflowVersion
 from tests.workflows.conftest import Editor
 from tests.workflows.definitions import simple
 
@@ -39,6 +39,28 @@ async def test_of_two_who_publish_at_once_one_wins(editor: Editor, root: Root) -
                 assert answer.json()["version_number"] == number
         assert await states(root, workflow_id) == {"published": 1, **({"archived": number - 1} if number > 1 else {})}
         await editor.put(f"/workflow/{workflow_id}", json={"workflow_definition": simple(greeting=f"Hi {number}")})
+
+
+async def test_of_two_who_have_seen_the_same_draft_the_second_is_refused(editor: Editor, root: Root) -> None:
+    """Both requests are held where they wait for the workflow, so that neither comes when everything is over."""
+    workflow_id = (await editor.create())["id"]
+    async with root.db.transaction() as session:
+        await session.execute(select(Workflow).where(Workflow.id == workflow_id).with_for_update())
+        both = asyncio.gather(editor.publish(workflow_id), editor.publish(workflow_id))
+        async with asyncio.timeout(60):
+            while await waiting(root) < 2:
+                await asyncio.sleep(0.02)
+    answers = sorted(await both, key=lambda answer: answer.status_code)
+    assert [answer.status_code for answer in answers] == [200, 409]
+    assert answers[1].json()["code"] == "publish_conflict"
+    assert await states(root, workflow_id) == {"published": 1}
+
+
+async def waiting(root: Root) -> int:
+    """How many of this database's connections wait for a lock that another one holds."""
+    held = text("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
+    async with root.db.transaction() as session:
+        return (await session.execute(held)).scalar_one()
 
 
 async def test_editors_of_every_kind_at_once(editor: Editor, root: Root) -> None:

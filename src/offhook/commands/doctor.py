@@ -8,9 +8,8 @@ import shutil
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
-import httpx
 import typer
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
@@ -26,13 +25,17 @@ from offhook.kit.http_server import PortInUse, listening
 from offhook.kit.migrations import MigrationError
 from offhook.kit.postgres import PostgresError
 from offhook.models import local_servers
+from offhook.models.checks import Checked, check_all
+from offhook.models.errors import UnknownModel
+from offhook.models.registry import BUILTIN, ModelRegistry
+from offhook.models.vendors import Choice
 from offhook.settings import Settings
 from offhook.voice.vad_silero import VadModelMissing, model_path
 
 Status = Literal["ok", "warning", "failed"]
 UI = Path(__file__).parents[1] / "_ui" / "index.html"
 LITTLE_SPACE_MB = 500
-LLM_TIMEOUT_S = 5.0
+_MODELS: Final = {"llm": "language model", "tts": "voice", "stt": "recognition"}
 _MARKS = {"ok": "✓", "warning": "!", "failed": "✗"}
 
 
@@ -68,7 +71,7 @@ def examine(settings: Settings) -> list[Check]:
     if checks[0].status != "failed" or settings.database_url:
         checks += _database(settings)
     checks += [_voice_activity(), _offline_voice(), _offline_recognition()]
-    checks += [asyncio.run(_language_model(settings)), asyncio.run(_local_models(settings)), _web_ui()]
+    checks += [*asyncio.run(models(settings)), asyncio.run(_local_models(settings)), _web_ui()]
     return checks
 
 
@@ -182,23 +185,34 @@ def _offline_recognition() -> Check:
     return Check("offline recognition", "warning", "pocketsphinx or its model is missing: install pocketsphinx.")
 
 
-async def _language_model(settings: Settings) -> Check:
-    name = "language model"
-    if settings.llm_provider == "builtin":
-        return Check(name, "ok", "builtin rules; set OFFHOOK_LLM_PROVIDER=openai for a real one")
-    base = (settings.llm_base_url or "https://api.openai.com/v1").rstrip("/")
-    headers = {}
-    if settings.llm_api_key is not None:
-        headers["authorization"] = f"Bearer {settings.llm_api_key.get_secret_value()}"
+async def models(settings: Settings) -> list[Check]:
+    """What the settings choose for all organisations, asked at its vendor; what runs on this machine was looked at above."""
+    registry = ModelRegistry(settings)
     try:
-        async with httpx.AsyncClient(timeout=LLM_TIMEOUT_S) as client:
-            status = (await client.get(f"{base}/models", headers=headers)).status_code
-    except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
-        reason = str(error) or type(error).__name__
-        return Check(name, "failed", f"{base} does not answer ({reason}): check OFFHOOK_LLM_BASE_URL.")
-    if status in {401, 403}:
-        return Check(name, "failed", f"{base} refuses the key ({status}): check OFFHOOK_LLM_API_KEY.")
-    return Check(name, "ok", f"{settings.llm_model} at {base}")
+        chosen = registry.installed()
+        results = await check_all(registry.catalogue, chosen)
+    except UnknownModel as error:
+        return [Check("models", "failed", f"OFFHOOK_LLM_*, _TTS_* and _STT_* do not fit: {error.message}")]
+    finally:
+        await registry.close()
+    asked = [_asked(choices[0], results[kind][0]) for kind, choices in chosen.by_kind.items()]
+    return [check for check in asked if check is not None]
+
+
+def _asked(choice: Choice, result: Checked) -> Check | None:
+    """None for an offline voice and recogniser, which have checks of their own."""
+    if choice.provider == BUILTIN:
+        is_llm = choice.kind == "llm"
+        return Check(_MODELS["llm"], "ok", "builtin rules; set OFFHOOK_LLM_PROVIDER for a real one") if is_llm else None
+    name = f"{choice.model} of {choice.provider}" + (f" at {choice.base_url}" if choice.base_url else "")
+    if result.code is None:
+        return Check(_MODELS[choice.kind], "ok", name)
+    is_refused = result.code.endswith(("_unauthorized", "_forbidden"))
+    wrong = "API_KEY" if is_refused or not (choice.api_key or choice.base_url) else "MODEL"
+    if choice.base_url and not is_refused:
+        wrong = "BASE_URL"
+    hint = f"check OFFHOOK_{choice.kind.upper()}_{wrong}"
+    return Check(_MODELS[choice.kind], "failed", f"{name} does not work: {result.message} ({result.code}); {hint}.")
 
 
 async def _local_models(settings: Settings) -> Check:
@@ -206,7 +220,7 @@ async def _local_models(settings: Settings) -> Check:
     name = "local model servers"
     found = await local_servers.find()
     if not found:
-        return Check(name, "ok", "none found (Ollama, LM Studio, llama.cpp, vLLM, speaches, Kokoro-FastAPI)")
+        return Check(name, "ok", f"none found ({', '.join(server.title for server in local_servers.KNOWN)})")
     listed = "; ".join(f"{one.title} ({one.kind}) at {one.base_url}: {', '.join(one.models[:3])}" for one in found)
     may_use = (
         "" if local_servers.are_allowed(settings) else ". Set OFFHOOK_LOCAL_MODELS=on to let organisations use them"

@@ -28,7 +28,7 @@ class CarrierCannotDial(Unprocessable):
 
 
 class NumberMissing(Unprocessable):
-    """phone_number is missing: give the number to call in E.164, as in +12015550101."""
+    """phone_number is missing: give it in E.164, as in +12015550101, or save a test phone number in the preferences."""
 
     code = "phone_number_missing"
 
@@ -43,6 +43,12 @@ class RunNotDialable(Conflict):
     """This run has been started already, or was not made for a telephone call."""
 
     code = "run_not_dialable"
+
+
+class NoTelephoneCall(Conflict):
+    """This run is a browser call or a text chat: there is no telephone call to end."""
+
+    code = "no_telephone_call"
 
 
 class CarrierRefused(DomainError):

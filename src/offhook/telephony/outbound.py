@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.db import Database
 from offhook.orgs import do_not_call
+from offhook.orgs import service as orgs
 from offhook.root import settings_of
 from offhook.runs import Run, bulk, leases, media_tokens
 from offhook.runs import service as runs
@@ -20,6 +21,7 @@ from offhook.telephony.address import PublicAddress, PublicAddressMissing
 from offhook.telephony.errors import (
     CarrierCannotDial,
     CarrierRefused,
+    NoTelephoneCall,
     NumberMissing,
     NumberOnDoNotCallList,
     RunNotDialable,
@@ -52,7 +54,8 @@ RESERVED_CONTEXT: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class CallOrder:
-    """A call to place. ``run_id`` names a run that exists and waits for it, else one is made. Numbers are E.164."""
+    """A call to place. ``run_id`` names a run that exists and waits for it, else one is made. Numbers are E.164; without
+    ``to_number`` the waiting run's own is dialled, by a test (``use_draft``) at last the organisation's test number."""
 
     organization_id: int
     workflow_id: int
@@ -238,20 +241,18 @@ class Outbound:
         """What the carrier knows of a run's call; None when it surely never got it. CarrierFailed when it cannot say."""
         return await self._lost.find(organization_id, run_id)
 
-    async def _run_and_account(
-        self, session: AsyncSession, organization_id: int, run_id: int
-    ) -> tuple[Run, CarrierAccount]:
-        run = await runs.get(session, organization_id, run_id)
-        return run, await self._accounts.of_run(session, run)
-
     async def hang_up(self, organization_id: int, run_id: int) -> None:
-        """End a call that was placed here, in whatever state; one that is over stays as it is. RunNotFound (404)."""
+        """End a call that was placed here, in whatever state; one that is over stays as it is. RunNotFound (404),
+        NoTelephoneCall (409)."""
         async with self.db.transaction() as session:
-            run, account = await self._run_and_account(session, organization_id, run_id)
+            run = await runs.get(session, organization_id, run_id)
+            spec = self._carriers.find(run.mode)
+            if spec is None:
+                raise NoTelephoneCall
             if run.status in FINAL or run.call_id is None:
                 return
-            spec = self._carriers.find(run.mode)
-        if spec is not None and spec.dialer is not None:
+            account = await self._accounts.of_run(session, run)
+        if spec.dialer is not None:
             try:
                 await spec.dialer.hang_up(account, run.call_id)
             except CarrierFailed as failure:
@@ -260,6 +261,8 @@ class Outbound:
     async def _reserve(self, session: AsyncSession, order: CallOrder) -> _Reserved:
         waiting = await self._waiting_run(session, order) if order.run_id is not None else None
         to_number = order.to_number or (waiting.phone_number if waiting else None)
+        if to_number is None and order.use_draft:
+            to_number = (await orgs.organization(session, order.organization_id)).test_phone_number
         if to_number is None:
             raise NumberMissing
         if await do_not_call.is_listed(session, order.organization_id, [to_number]):

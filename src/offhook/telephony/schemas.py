@@ -27,7 +27,8 @@ Context = Annotated[dict[str, Any], AfterValidator(_storable)]
 
 
 class InitiateCallRequest(BaseModel):
-    """A test call. ``phone_number`` may be left out when ``workflow_run_id`` names a run that has one."""
+    """A test call. Without ``phone_number`` it dials the number of the run that ``workflow_run_id`` names, else the test
+    phone number of the organisation's preferences."""
 
     workflow_id: RowId
     phone_number: E164 | None = None
