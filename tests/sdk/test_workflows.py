@@ -75,7 +75,7 @@ async def test_create_list_get_update_delete(sdk: SdkClient) -> None:
 async def test_load_change_save(sdk: SdkClient) -> None:
     created = await sdk.create_workflow(WorkflowBody(name="Desk", workflow_definition=await an_agent(sdk)))
     loaded = await sdk.load_workflow(created.id)
-    loaded["nodes"][1]["data"]["prompt"] = "Ask for the name."
+    loaded["nodes"][1]["data"] |= {"prompt": "Ask for the name.", "mcp_tool_filters": {"t": ["find"]}}
     saved = await sdk.save_workflow(created.id, "Reception", loaded)
     assert saved.name == "Reception"
     assert await sdk.load_workflow(created.id) == loaded

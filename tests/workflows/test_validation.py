@@ -332,7 +332,7 @@ CLEAN: list[tuple[str, dict[str, Any]]] = [
     ("an MCP server", chain(tool_uuids=["server"])),
     ("a filter parts namesakes", chain(tool_uuids=["weather", "server"], mcp_tool_filters={"server": ["find"]})),
     ("a filter parts twins", chain(tool_uuids=["twin"], mcp_tool_filters={"twin": ["a-b"]})),
-    ("a filter that is none", chain(tool_uuids=["server"], mcp_tool_filters="all")),
+    ("a filter that is none", chain(tool_uuids=["server"], mcp_tool_filters=["all"])),
     ("a key of its own", simple(house="kept")),
     ("the old form of the fetch switch", simple(pre_call_fetch_enabled=True)),
 ]

@@ -93,7 +93,7 @@ async def get_configuration(configuration_id: Id, org: CurrentOrg, accounts: Acc
 
 
 @router.put(
-    _CONFIG, response_model=TelephonyConfigResponse, operation_id="update_telephony_config", responses=answers(502)
+    _CONFIG, response_model=TelephonyConfigResponse, operation_id="update_telephony_config", responses=answers(400, 502)
 )
 async def update_configuration(
     configuration_id: Id, body: TelephonyConfigUpdate, org: RequireAdmin, accounts: Accounts, verify: Verify = True
@@ -140,7 +140,7 @@ async def list_numbers(configuration_id: Id, org: CurrentOrg, numbers: Lines) ->
     f"{_CONFIG}/phone-numbers",
     response_model=PhoneNumberResponse,
     operation_id="create_telephony_phone_number",
-    responses=answers(502),
+    responses=answers(400, 502),
 )
 async def create_number(
     configuration_id: Id, body: PhoneNumberCreate, org: RequireAdmin, numbers: Lines, verify: Verify = False

@@ -93,7 +93,10 @@ async def _domain_error(connection: HTTPConnection, error: Exception) -> Respons
 async def _validation_error(_: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     # Without ``input`` and ``ctx``: they repeat passwords and what cannot be encoded.
-    problems = [{"loc": list(e["loc"]), "msg": e["msg"], "type": e["type"]} for e in error.errors()]
+    problems = [
+        {"loc": list(e["loc"]), "msg": e["msg"].removeprefix("Value error, "), "type": e["type"]}
+        for e in error.errors()
+    ]
     if problems and all(p["loc"][:1] == ["path"] and p["type"] in _OUT_OF_RANGE for p in problems):
         return render(404, "Not found", "not_found")
     return render(422, problems, "validation_error")

@@ -24,6 +24,7 @@ _ERRORS = {
 _OF_BODIES = {"413": "The body is too large"}
 # What only some operations answer; they say so with ``responses=answers(…)``.
 _OF_SOME = {
+    400: "The carrier's account does not fit it",
     402: "Out of credit",
     415: "The file is of no kind that is read",
     502: "A carrier or a vendor failed",

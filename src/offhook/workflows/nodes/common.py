@@ -197,6 +197,15 @@ def reference_properties() -> list[PropertySpec]:
             "Another name of document_refs; both are read.",
             llm_hint="Prefer document_refs.",
         ),
+        prop(
+            "mcp_tool_filters",
+            "json",
+            "MCP functions",
+            "By the id of a tool of kind mcp, a list of its functions that are offered at this node; without one, all.",
+            llm_hint='For example {"<tool id>": ["find_order"]}.',
+            # declared for clients that refuse what is not; no form shows it
+            display_options=shown_if("mcp_tool_filters"),
+        ),
     ]
 
 
