@@ -29,7 +29,7 @@ from offhook.workflows import service as workflows
 CLAIM_S: Final = 150.0
 # A chat that nobody writes in is over after this, when its workflow says nothing else; the sweeper ends it like any run
 # whose lease ran out.
-IDLE_S: Final = 3600
+IDLE_S: Final = 1800
 
 
 @dataclass(frozen=True, slots=True)

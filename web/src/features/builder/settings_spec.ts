@@ -21,7 +21,7 @@ export const SETTINGS: SettingsGroup[] = [
     properties: [
       seconds("max_call_duration", "Longest call", "The caller is told 20 s before the end.", 300, 1, 1200, true),
       seconds("max_user_idle_timeout", "Silence of the caller", "After this the agent asks whether they are still there; after the third time it hangs up.", 10, 1, 600),
-      seconds("text_chat_inactivity_timeout_seconds", "Silence in a text chat", "After this a text chat is over.", 3600, 60, 10_500, true),
+      seconds("text_chat_inactivity_timeout_seconds", "Silence in a text chat", "After this a text chat is over.", 1800, 60, 10_500, true),
     ],
   },
   {
