@@ -122,6 +122,11 @@ async def test_a_chat_from_hello_to_goodbye(
     assert [(line["role"], line["text"]) for line in run["transcript"]] == texts(third)
     assert [event["seq"] for event in run["events"]] == list(range(1, len(run["events"]) + 1))
     assert run["gathered_context"]["nodes_visited"] == ["Greeting", "Goodbye"]
+    told = (await client.get("/events", headers=org.owner_headers)).json()["events"]
+    assert [(event["type"], event["data"]["run_id"]) for event in told] == [
+        ("run.started", chat["id"]),
+        ("run.completed", chat["id"]),
+    ]
 
 
 async def test_goes_on_in_another_process(

@@ -92,7 +92,9 @@ async def test_after_the_time_that_the_workflow_sets(chat: Chat, root: Root, wor
 
 
 @pytest.mark.parametrize("stored", [None, True, "90", -5])
-async def test_after_half_an_hour_when_nothing_useful_is_set(chat: Chat, root: Root, workflow_id: int, stored: Any) -> None:
+async def test_after_half_an_hour_when_nothing_useful_is_set(
+    chat: Chat, root: Root, workflow_id: int, stored: Any
+) -> None:
     await set_timeout(root, workflow_id, stored)
     await chat.begin()
     assert await chat.after(1700) == LIVE

@@ -40,7 +40,7 @@ class World:
         return made
 
     async def furnish(self) -> "World":
-        """Make one of each."""
+        """Make one of each; :meth:`complete` makes what a valid request to every operation needs besides."""
         await self._workflow()
         await self._runs()
         await self._campaign()
@@ -51,27 +51,36 @@ class World:
         await self._organisation()
         return self
 
+    async def complete(self) -> "World":
+        """A chat that goes on, a call that is not dialled, files to make something of, and things that may be deleted."""
+        path, lines = f"/workflow/{self.ids['workflow_id']}", f"phone_number,name\n{numbers(1)[0]},{self.mark}\n"
+        self.ids["spare_workflow_id"] = (await self.make(f"{path}/duplicate", {}))["id"]
+        self.ids["chat_id"] = (await self.make(f"{path}/text-chat/sessions", {}))["id"]
+        self.ids["workflow_run_id"] = (await self.make(f"{path}/runs", {"mode": "sandbox"}))["id"]
+        desk = Desk(self.client, self.org.owner_headers, self.ids["workflow_id"])
+        studio = Studio(self.client, self.org.owner_headers)
+        self.uploaded["contacts_file_key"] = await desk.upload(lines.encode())
+        self.uploaded["storage_key"] = (await studio.upload())["storage_key"]
+        self.ids["recording_id"] = (await studio.record(f"goodbye-{self.mark}", self.mark))["recording_id"]
+        return self
+
     async def _workflow(self) -> None:
         raw = simple(marked=self.mark)
         raw["nodes"].append(trigger(self.trigger))
         workflow = await self.make("/workflow/create/definition", {"name": f"{NAME} {self.mark}", "definition": raw})
         self.ids |= {"workflow_id": workflow["id"], "number": 1, "name": "startCall", "uuid": self.trigger}
         await self.make(f"/workflow/{workflow['id']}/publish", {})
-        spare = await self.make(f"/workflow/{workflow['id']}/duplicate", {})
-        self.ids |= {"spare_workflow_id": spare["id"]}
 
     async def _runs(self) -> None:
         workflow_id = self.ids["workflow_id"]
         run = await self.make(f"/workflow/{workflow_id}/runs", {"mode": "browser", "initial_context": {"m": self.mark}})
-        call = await self.make(f"/workflow/{workflow_id}/runs", {"mode": "sandbox"})
-        chat = await self.make(f"/workflow/{workflow_id}/text-chat/sessions", {})
-        self.ids |= {"run_id": run["id"], "workflow_run_id": call["id"], "chat_id": chat["workflow_run_id"]}
+        self.ids |= {"run_id": run["id"], "workflow_run_id": run["id"]}
 
     async def _campaign(self) -> None:
         desk = Desk(self.client, self.org.owner_headers, self.ids["workflow_id"])
         lines = f"phone_number,name\n{numbers(1)[0]},{self.mark}\n"
         campaign_id = (await desk.made(lines.encode(), name=f"{NAME} {self.mark}"))["id"]
-        self.uploaded["contacts_file_key"] = await desk.upload(lines.encode())
+        self.uploaded["contacts_file_key"] = (await desk.place()).json()["file_key"]
         contacts = await desk.get(f"/{campaign_id}/contacts")
         self.ids |= {"campaign_id": campaign_id, "contact_id": contacts["contacts"][0]["id"]}
 
@@ -80,17 +89,17 @@ class World:
         webhook_id = (await self.make("/organizations/webhooks", hook))["id"]
         chat = await self.make(f"/workflow/{self.ids['workflow_id']}/text-chat/sessions", {})
         await self.make(f"/workflow/{self.ids['workflow_id']}/text-chat/sessions/{chat['workflow_run_id']}/end", {})
+        self.ids |= {"chat_id": chat["workflow_run_id"]}
         deliveries = (await self.call("GET", f"/organizations/webhooks/{webhook_id}/deliveries")).json()["deliveries"]
         self.ids |= {"webhook_id": webhook_id, "delivery_id": deliveries[0]["id"]}
 
     async def _recording(self) -> None:
         studio = Studio(self.client, self.org.owner_headers)
         made = await studio.record(f"hello-{self.mark}", self.mark)
-        other = await studio.record(f"goodbye-{self.mark}", self.mark)
-        place = await studio.upload()
+        place = await studio.place()
         token = place["upload_url"].rpartition("/")[2]
         self.uploaded["storage_key"] = place["storage_key"]
-        self.ids |= {"id": made["id"], "recording_id": other["recording_id"], "token": token}
+        self.ids |= {"id": made["id"], "recording_id": made["recording_id"], "token": token}
 
     async def _tools(self) -> None:
         body = {"name": f"{NAME} {self.mark}", "category": "calculator", "definition": CALCULATOR}

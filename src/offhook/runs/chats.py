@@ -13,7 +13,7 @@ from typing import Any, Final
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.runs import chat_turns, event_store, finishing
+from offhook.runs import chat_turns, event_store, finishing, news
 from offhook.runs.chat_turns import NewTurn, State
 from offhook.runs.errors import ChatConflict, ChatIsFull, ChatIsOver, ChatTurnNotFound, RunNotFound
 from offhook.runs.event_store import NewEvent
@@ -79,12 +79,15 @@ async def claim(
     token = secrets.token_hex(8)
     run.chat_state = {**state, "claim": {"id": token, "until": (now + timedelta(seconds=CLAIM_S)).isoformat()}}
     run.status = "in_progress"
+    is_new = run.started_at is None
     run.started_at = run.started_at or now
     run.answered_at = run.answered_at or now
     idle = await _idle(session, run)
     # nobody is silent while an answer is made
     run.lease_until = now + max(idle, timedelta(seconds=CLAIM_S))
     await session.flush()
+    if is_new:
+        await news.tell_started(session, run)
     return Claim(token, run, state, idle)
 
 
