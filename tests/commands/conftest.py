@@ -13,7 +13,7 @@ import pytest
 
 from offhook.kit.process import is_running
 
-START_S = 30
+START_S = 120
 
 
 class Offhook:
@@ -128,8 +128,10 @@ def offhook(tmp_path: Path) -> Iterator[Offhook]:
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Offhook]:
     """One installation that was started once, for tests of commands that need no server."""
     made = Offhook(tmp_path_factory.mktemp("shared") / "data")
-    server = made.serve("--no-worker")
-    server.process.terminate()
-    server.process.wait()
-    yield made
-    made.end()
+    try:
+        server = made.serve("--no-worker")
+        server.process.terminate()
+        server.process.wait()
+        yield made
+    finally:
+        made.end()
