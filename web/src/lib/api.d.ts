@@ -4866,7 +4866,8 @@ export interface components {
         };
         /**
          * InitiateCallRequest
-         * @description A test call. ``phone_number`` may be left out when ``workflow_run_id`` names a run that has one.
+         * @description A test call. Without ``phone_number`` it dials the number of the run that ``workflow_run_id`` names, else the test
+         *     phone number of the organisation's preferences.
          */
         InitiateCallRequest: {
             /** From Phone Number Id */
@@ -15692,6 +15693,15 @@ export interface operations {
                     "application/json": components["schemas"]["TelephonyConfigResponse"];
                 };
             };
+            /** @description The carrier's account does not fit it */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
             /** @description No credential, or a bad one */
             401: {
                 headers: {
@@ -15985,6 +15995,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PhoneNumberResponse"];
+                };
+            };
+            /** @description The carrier's account does not fit it */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description No credential, or a bad one */
