@@ -107,18 +107,14 @@ class TestInitiateCall:
         assert (await self.initiate(**body))[0] == 422
         assert self.carrier.dialled == []
 
-    async def test_without_a_number(self) -> None:
+    async def test_without_a_number_the_preferences_test_number_rings(self) -> None:
         status, answer = await self.initiate(phone_number=None)
 
         assert (status, answer["code"]) == (422, "phone_number_missing")
         assert "E.164" in answer["detail"]
-
-    async def test_without_a_number_the_organisations_test_number_rings(self) -> None:
         saved = {"test_phone_number": "+12015550188"}
         await self.client.put("/organizations/preferences", json=saved, headers=self.org.key_headers)
-
-        status, answer = await self.initiate(phone_number=None)
-        assert status == 200, answer
+        assert (await self.initiate(phone_number=None))[0] == 200
         assert [request.to_number for _, request in self.carrier.dialled] == ["+12015550188"]
 
     async def test_a_number_on_the_do_not_call_list_is_not_dialled(self, other_org: OrgFixture) -> None:
@@ -389,6 +385,9 @@ class TestHangUp:
         assert (await client.post(address)).status_code == 401
         assert (await client.post(address, headers=org.key_headers)).status_code == 200
         assert carrier.hung_up == ["CALL1"]
+        made = await client.post(f"/workflow/{agent.id}/runs", json={"mode": "browser"}, headers=org.key_headers)
+        refused = await client.post(f"/telephony/hang-up/{made.json()['id']}", headers=org.key_headers)
+        assert (refused.status_code, refused.json()["code"]) == (409, "no_telephone_call")
 
     async def test_another_organisations_call(
         self, client: AsyncClient, org: OrgFixture, other_org: OrgFixture, agent: Agent, carrier: NotedCarrier
@@ -400,9 +399,3 @@ class TestHangUp:
         assert (await client.post(address, headers=other_org.key_headers)).status_code == 404
         assert (await client.post("/telephony/hang-up/x", headers=org.key_headers)).status_code == 422
         assert carrier.hung_up == []
-
-    async def test_a_run_without_a_telephone(self, client: AsyncClient, org: OrgFixture, agent: Agent) -> None:
-        made = await client.post(f"/workflow/{agent.id}/runs", json={"mode": "browser"}, headers=org.key_headers)
-        answer = await client.post(f"/telephony/hang-up/{made.json()['id']}", headers=org.key_headers)
-
-        assert (answer.status_code, answer.json()["code"]) == (409, "no_telephone_call")
