@@ -109,11 +109,10 @@ class TestInitiateCall:
 
     async def test_without_a_number_the_preferences_test_number_rings(self) -> None:
         status, answer = await self.initiate(phone_number=None)
-
         assert (status, answer["code"]) == (422, "phone_number_missing")
         assert "E.164" in answer["detail"]
-        saved = {"test_phone_number": "+12015550188"}
-        await self.client.put("/organizations/preferences", json=saved, headers=self.org.key_headers)
+        saved = {"json": {"test_phone_number": "+12015550188"}, "headers": self.org.key_headers}
+        await self.client.put("/organizations/preferences", **saved)
         assert (await self.initiate(phone_number=None))[0] == 200
         assert [request.to_number for _, request in self.carrier.dialled] == ["+12015550188"]
 
