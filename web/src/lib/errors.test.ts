@@ -14,7 +14,7 @@ describe("an error answer", () => {
         { loc: ["body"], msg: "Value error, something is off.", type: "value_error" },
       ],
     });
-    expect(error.message).toBe("password: String should have at least 8 characters. something is off.");
+    expect(error.message).toBe("Password should have at least 8 characters. Something is off.");
   });
 
   it("carries the problems of an agent that cannot be published", () => {
@@ -60,19 +60,31 @@ describe("a form", () => {
 
   it("finds the sentence of each field, through union tags and into nested values", () => {
     expect(fieldErrors(error, ["name", "definition", "definition.config.url"])).toEqual({
-      name: "String should have at least 1 character.",
+      name: "Name is needed.",
       "definition.config.url": "Not an address.",
     });
+    expect(fieldErrors(error, ["name"], { name: "What it is called" })).toEqual({ name: "What it is called is needed." });
     expect(fieldErrors(error, ["definition"])).toEqual({ definition: "Not an address." });
   });
 
   it("says beside the fields only what has no field", () => {
-    expect(formError(error, ["name", "definition"])).toBe("role: no such role.");
+    expect(formError(error, ["name", "definition"])).toBe("Role: No such role.");
     expect(formError(error, ["name", "definition", "role"])).toBeNull();
     expect(formError(errorFrom(409, { detail: "Taken.", code: "taken" }), ["name"])).toBe("Taken.");
     expect(formError(null, ["name"])).toBeNull();
     const refused = errorFrom(422, { detail: "That address is private.", code: "webhook_url_refused" });
     expect(fieldErrors(refused, ["url"])).toEqual({ url: "That address is private." });
-    expect([formError(refused, ["url"]), formError(refused, ["name"])]).toEqual([null, "url: That address is private."]);
+    expect([formError(refused, ["url"]), formError(refused, ["name"])]).toEqual([null, "Address: That address is private."]);
+  });
+
+  it("finds the place of a refused model in its sentence, in the organisation's form and in an agent's", () => {
+    const unknown = errorFrom(422, { detail: "models.llm.model 'gpt-99' is not one of openai's: gpt-4.1.", code: "unknown_model" });
+    expect(fieldErrors(unknown, ["services.llm.model"])).toEqual({ "services.llm.model": "Model 'gpt-99' is not one of openai's: gpt-4.1." });
+    expect(fieldErrors(unknown, ["workflow_configurations.models.llm.model"])["workflow_configurations.models.llm.model"]).toContain("gpt-99");
+    expect([formError(unknown, ["services.llm.model"]), fieldErrors(unknown, ["services.tts.model"])]).toEqual([null, {}]);
+    const lacking = errorFrom(422, { detail: "OpenAI needs an api_key (models.llm).", code: "key_missing" });
+    expect(fieldErrors(lacking, ["services.llm.api_key"])).toEqual({ "services.llm.api_key": "OpenAI needs an API key." });
+    const sent = errorFrom(422, { detail: [{ loc: ["body", "services", "tts", "speed"], msg: "Input should be less than or equal to 4" }] });
+    expect(fieldErrors(sent, ["services.tts.speed"])).toEqual({ "services.tts.speed": "Speed should be less than or equal to 4." });
   });
 });

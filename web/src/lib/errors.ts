@@ -1,5 +1,7 @@
 /** One shape for everything that a request may fail with, and the sentence that the reader sees. */
 
+import { labelOf, sentence, sentenceWithLabel } from "./sentences";
+
 export interface WorkflowProblem {
   kind: string;
   id: string | null;
@@ -73,14 +75,14 @@ export function messageOf(error: unknown): string {
 function fieldProblem(item: unknown): FieldProblem | null {
   if (!isObject(item) || typeof item["msg"] !== "string") return null;
   const path = Array.isArray(item["loc"]) ? item["loc"].filter((part, index) => !(index === 0 && PLACES.includes(String(part)))).join(".") : "";
-  return { path, message: `${item["msg"].replace(/^Value error, /, "").replace(/\.$/, "")}.` };
+  return { path, message: item["msg"] };
 }
 
 /** Where a value stood in the request; the rest of a location is its path. */
 const PLACES = ["body", "query", "path", "header"];
 
 function sentenceOf({ path, message }: FieldProblem): string {
-  return path === "" ? message : `${path}: ${message}`;
+  return sentenceWithLabel(labelOf(path), message);
 }
 
 /** Refusals that name no field and are about one all the same. */
@@ -98,21 +100,37 @@ const FIELD_OF: Record<string, string> = {
   user_not_found: "email",
 };
 
-function problemsOf(error: unknown): readonly FieldProblem[] {
+/** The wrong fields of a refused request, whichever way the refusal names them. */
+export function problemsOf(error: unknown): readonly FieldProblem[] {
   if (!(error instanceof ApiError)) return [];
   const path = FIELD_OF[error.code];
+  const model = error.fields.length === 0 ? ofModels(error) : null;
+  if (model !== null) return [model];
   return path === undefined || error.fields.length > 0 ? error.fields : [{ path, message: error.message }];
+}
+
+/** A refused choice of models names its place in its sentence: `models.llm.model 'x' is not one of …`. */
+function ofModels({ code, message }: ApiError): FieldProblem | null {
+  const wrong = code === "unknown_model" ? /^(models\.\w+\.\w+) (.*)$/s.exec(message) : null;
+  if (wrong?.[1] !== undefined) return { path: wrong[1], message: `${labelOf(wrong[1])} ${wrong[2]}` };
+  const lacking = code === "key_missing" ? /^(.*) needs an api_key \((models\.\w+)\)/.exec(message) : null;
+  return lacking === null ? null : { path: `${lacking[2]}.api_key`, message: `${lacking[1]} needs an API key` };
 }
 
 /**
  * The sentence for each field of a form. A problem deep inside a field (`config.fields.api_key`) stands at the longest
  * name that the form has (`config` or `config.fields.api_key`); union tags in the middle of a path are skipped over.
+ * `labels` are those that are not known by the field's name.
  */
-export function fieldErrors<Name extends string>(error: unknown, names: readonly Name[]): Partial<Record<Name, string>> {
+export function fieldErrors<Name extends string>(
+  error: unknown,
+  names: readonly Name[],
+  labels: Partial<Record<string, string>> = {},
+): Partial<Record<Name, string>> {
   const found: Partial<Record<Name, string>> = {};
   for (const problem of problemsOf(error)) {
     const name = [...names].sort((a, b) => b.length - a.length).find((candidate) => covers(candidate, problem.path));
-    if (name !== undefined && found[name] === undefined) found[name] = asSentence(problem.message);
+    if (name !== undefined && found[name] === undefined) found[name] = sentence(labels[name] ?? labelOf(problem.path), problem.message);
   }
   return found;
 }
@@ -128,16 +146,17 @@ export function formError(error: unknown, names: readonly string[]): string | nu
 
 /** Whether the steps of `name` come in `path` in their order, beginning with its first. */
 function covers(name: string, path: string): boolean {
-  const steps = path.split(".");
-  const wanted = name.split(".");
+  const steps = placeOf(path).split(".");
+  const wanted = placeOf(name).split(".");
   if (steps[0] !== wanted[0]) return false;
   let at = 0;
   for (const step of steps) if (step === wanted[at]) at += 1;
   return at === wanted.length;
 }
 
-function asSentence(words: string): string {
-  return words.charAt(0).toUpperCase() + words.slice(1);
+/** The models of an organisation and those of an agent, whatever the body is that they stand in. */
+function placeOf(path: string): string {
+  return path.replace(/^(services|workflow_configurations\.models)\./, "models.");
 }
 
 function fallback(status: number): string {

@@ -11,14 +11,13 @@ import {
   ReactFlow,
   type ReactFlowInstance,
   applyEdgeChanges,
-  applyNodeChanges,
   useReactFlow,
   useStore,
+  useStoreApi,
   type EdgeChange,
   type NodeChange,
-  type ReactFlowState,
 } from "@xyflow/react";
-import { type DragEvent, type KeyboardEvent, memo, useCallback, useEffect, useState } from "react";
+import { type DragEvent, type KeyboardEvent, memo, useCallback, useEffect, useMemo, useState } from "react";
 import { moveSteps, reconnect } from "../../graph/edit";
 import { STEP_WIDTH, areInside } from "../../graph/places";
 import { canConnect } from "../../graph/specs";
@@ -41,6 +40,9 @@ const KEYS_OF_A_STEP = {
   "node.a11yDescription.default": "Press Enter to edit the step, Space to choose it, and then the arrow keys to move it or Delete to remove it.",
   "node.a11yDescription.keyboardDisabled": "Press Enter to read the step.",
 };
+/** The same objects at every rendering: what is new draws everything anew. */
+const KEYS_TO_CHOOSE_MORE = ["Shift", "Meta", "Control"];
+const PRO_OPTIONS = { hideAttribution: false };
 export const KIND_MIME = "application/x-offhook-kind";
 const Tools = memo(CanvasTools);
 const MAP_SIZE = { width: 150, height: 104 };
@@ -57,20 +59,24 @@ export function Canvas() {
   const { definition } = document;
   const flow = useReactFlow<StepNode, WayEdge>();
   const actions = useCanvasActions();
-  const [nodes, setNodes] = useState<StepNode[]>(() => flowNodes([], definition, selection, specs, canEdit));
+  const store = useStoreApi<StepNode, WayEdge>();
+  // The library holds the steps, so that each move of one that is dragged is drawn without this page: it is told when the
+  // document changes, and tells when a step is let go.
+  const [firstNodes] = useState<StepNode[]>(() => flowNodes([], definition, selection, specs, canEdit));
   const [edges, setEdges] = useState<WayEdge[]>(() => flowEdges([], definition, selection));
   const [menu, setMenu] = useState<MenuPlace | null>(null);
 
   useEffect(() => {
-    setNodes((before) => flowNodes(before, definition, selection, specs, canEdit));
+    const { nodes, setNodes } = store.getState();
+    const next = flowNodes(nodes, definition, selection, specs, canEdit);
+    if (next !== nodes) setNodes(next);
     setEdges((before) => flowEdges(before, definition, selection));
-  }, [definition, selection, specs, canEdit]);
+  }, [store, definition, selection, specs, canEdit]);
   useReveal();
 
   const { change } = editor;
-  const changeNodes = useCallback(
+  const letStepsGo = useCallback(
     (changes: NodeChange<StepNode>[]) => {
-      setNodes((before) => applyNodeChanges(changes, before));
       const places = new Map(
         changes.flatMap((item) => (item.type === "position" && item.dragging === false && item.position ? [[item.id, item.position] as const] : [])),
       );
@@ -119,17 +125,17 @@ export function Canvas() {
     [change],
   );
   const show = useCallback(() => openForm(false), [openForm]);
-  const labels = useStore(labelLayer);
+  const labels = useLabels();
 
   return (
     <div className={classes.canvas} data-tour="canvas" role="region" aria-label="Steps of the conversation" onKeyDown={press}>
       <LabelLayer value={labels}>
         <ReactFlow<StepNode, WayEdge>
-          nodes={nodes}
+          defaultNodes={firstNodes}
           edges={edges}
           nodeTypes={NODE_TYPES}
           edgeTypes={EDGE_TYPES}
-          onNodesChange={changeNodes}
+          onNodesChange={letStepsGo}
           onEdgesChange={changeEdges}
           onSelectionChange={choose}
           onConnect={join}
@@ -149,13 +155,13 @@ export function Canvas() {
           // Removing is a shortcut of ours: a key that was let go after its modifier would keep the library from it for good.
           deleteKeyCode={null}
           ariaLabelConfig={KEYS_OF_A_STEP}
-          multiSelectionKeyCode={["Shift", "Meta", "Control"]}
+          multiSelectionKeyCode={KEYS_TO_CHOOSE_MORE}
           // Of a large graph only what is in sight: the search and the forms lead the keyboard to the rest.
           onlyRenderVisibleElements={definition.nodes.length > MANY}
           minZoom={0.1}
           maxZoom={1.6}
           onInit={showAtFirst}
-          proOptions={{ hideAttribution: false }}
+          proOptions={PRO_OPTIONS}
         >
           <Background gap={20} size={1.2} color="var(--dots)" />
           <MiniMap style={MAP_SIZE} className={classes.minimap} pannable zoomable nodeColor={miniColour} nodeStrokeWidth={0} nodeBorderRadius={14} ariaLabel="Small map" />
@@ -168,8 +174,11 @@ export function Canvas() {
   );
 }
 
-function labelLayer(state: ReactFlowState): Element | null {
-  return state.transform[2] < LABELS_FROM ? null : (state.domNode?.querySelector(".react-flow__edgelabel-renderer") ?? null);
+function useLabels(): Element | null {
+  const isLegible = useStore((state) => state.transform[2] >= LABELS_FROM);
+  const canvas = useStore((state) => state.domNode);
+  const layer = useMemo(() => canvas?.querySelector(".react-flow__edgelabel-renderer") ?? null, [canvas]);
+  return isLegible ? layer : null;
 }
 
 function showAtFirst(flow: ReactFlowInstance<StepNode, WayEdge>) {

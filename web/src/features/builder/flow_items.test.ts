@@ -1,3 +1,4 @@
+import { applyNodeChanges } from "@xyflow/react";
 import { describe, expect, it } from "vitest";
 import { parse } from "../../graph/definition";
 import { moveSteps, setStepData, setWayData } from "../../graph/edit";
@@ -36,5 +37,23 @@ describe("what the canvas draws", () => {
     expect(flowNodes(nodes, GRAPH, NOTHING_CHOSEN, SPECS, false)[0]?.data.canEdit).toBe(false);
     const chosen = flowEdges(edges, setWayData(GRAPH, "v", { label: "x" }), { stepIds: [], wayIds: ["w"] });
     expect(chosen.map((edge) => [edge.selected, edge.data?.way.data["label"]])).toEqual([[true, "done"], [false, "x"]]);
+  });
+  it("draws one step anew while it is dragged, and no way: the document learns of it when it is let go", () => {
+    const move = (x: number, dragging: boolean) => [{ id: "b", type: "position" as const, position: { x, y: 0 }, dragging }];
+    const dragged = applyNodeChanges(move(40, true), nodes);
+    expect([dragged[0] === nodes[0], dragged[1] === nodes[1]]).toEqual([true, false]);
+    // Choosing it at the first move does not put it back to where the document has it.
+    const chosen = flowNodes(dragged, GRAPH, { stepIds: ["b"], wayIds: [] }, SPECS, true);
+    expect([chosen[0] === nodes[0], chosen[1]?.selected, chosen[1]?.position]).toEqual([true, true, { x: 40, y: 0 }]);
+    const letGo = applyNodeChanges(move(50, false), chosen);
+    const moved = moveSteps(GRAPH, new Map([["b", { x: 50, y: 0 }]]));
+    const after = flowNodes(letGo, moved, { stepIds: ["b"], wayIds: [] }, SPECS, true);
+    expect([after[0] === nodes[0], after[1]?.position]).toEqual([true, { x: 50, y: 0 }]);
+    expect(flowEdges(edges, moved, NOTHING_CHOSEN)).toBe(edges);
+  });
+
+  it("is the same list where nothing is drawn anew", () => {
+    expect(flowNodes(nodes, GRAPH, NOTHING_CHOSEN, SPECS, true)).toBe(nodes);
+    expect(flowEdges(edges, GRAPH, NOTHING_CHOSEN)).toBe(edges);
   });
 });

@@ -8,7 +8,7 @@ import type { StepNode } from "./step_card";
 import type { WayEdge } from "./way_line";
 
 export function flowNodes(
-  before: readonly StepNode[],
+  before: StepNode[],
   definition: Definition,
   selection: Selection,
   specs: ReadonlyMap<string, NodeSpec>,
@@ -16,14 +16,21 @@ export function flowNodes(
 ): StepNode[] {
   const known = new Map(before.map((node) => [node.id, node]));
   const chosen = new Set(selection.stepIds);
-  return definition.nodes.map((step): StepNode => {
+  const next = definition.nodes.map((step): StepNode => {
     const old = known.get(step.id);
     const selected = chosen.has(step.id);
     const data = old !== undefined && old.data.step === step && old.data.canEdit === canEdit ? old.data : { step, spec: specs.get(step.type), canEdit };
-    const isPlace = old?.position.x === step.position.x && old.position.y === step.position.y;
+    // A step that is being dragged is ahead of the document, which learns its place when it is let go.
+    const isPlace = old?.dragging === true || (old?.position.x === step.position.x && old.position.y === step.position.y);
     if (old !== undefined && old.data === data && isPlace && old.selected === selected) return old;
     return { ...old, id: step.id, type: "step", position: isPlace ? old.position : step.position, data, selected, ariaLabel: labelOf(step.data["name"], specs.get(step.type)) };
   });
+  return kept(before, next);
+}
+
+/** `before` where `next` holds the same objects: a list that is another one is worked through as a whole. */
+function kept<Item>(before: Item[], next: Item[]): Item[] {
+  return next.length === before.length && next.every((item, index) => item === before[index]) ? before : next;
 }
 
 function labelOf(name: unknown, spec: NodeSpec | undefined): string {
@@ -32,12 +39,12 @@ function labelOf(name: unknown, spec: NodeSpec | undefined): string {
 
 const ARROW = { type: MarkerType.ArrowClosed, width: 16, height: 16, color: "var(--arrow)" };
 
-export function flowEdges(before: readonly WayEdge[], definition: Definition, selection: Selection): WayEdge[] {
+export function flowEdges(before: WayEdge[], definition: Definition, selection: Selection): WayEdge[] {
   const known = new Map(before.map((edge) => [edge.id, edge]));
   const chosen = new Set(selection.wayIds);
   const names = new Map(definition.nodes.map((node) => [node.id, stepName(node)]));
   const pairs = new Map<string, number>();
-  return definition.edges
+  const next = definition.edges
     .filter((way) => names.has(way.source) && names.has(way.target))
     .map((way): WayEdge => {
       const old = known.get(way.id);
@@ -49,4 +56,5 @@ export function flowEdges(before: readonly WayEdge[], definition: Definition, se
       const ariaLabel = `Way ${wayLabel(way)} from ${names.get(way.source)} to ${names.get(way.target)}`;
       return { ...old, id: way.id, type: "way", source: way.source, target: way.target, data: { way, row }, selected, markerEnd: ARROW, ariaLabel };
     });
+  return kept(before, next);
 }

@@ -4,14 +4,14 @@ import { Alert, Button, Group, Loader, Modal, Text, Tooltip } from "@mantine/cor
 import { Check, CloudOff } from "lucide-react";
 import { useState } from "react";
 import { diff } from "../../graph/diff";
-import { messageOf } from "../../lib/errors";
 import { type Document, documentOf, fetchAgent } from "./api";
 import { ChangeList } from "./change_list";
 import { useEditorContext } from "./editor";
 import classes from "./header.module.css";
+import { savingProblem } from "./saving_problem";
 
 export function SaveState() {
-  const { saving, flush } = useEditorContext();
+  const { saving, flush, document, specs } = useEditorContext();
   switch (saving.name) {
     case "saved":
       return (
@@ -28,7 +28,7 @@ export function SaveState() {
       );
     case "failed":
       return (
-        <Tooltip label={messageOf(saving.error)} multiline maw={340}>
+        <Tooltip label={savingProblem(saving.error, document.definition, specs)} multiline maw={340}>
           <span className={classes.saving} data-state="failed" role="status">
             <CloudOff size={15} /> Not saved
             <Button size="compact-xs" variant="light" color="red" onClick={() => void flush().catch(() => undefined)}>
@@ -48,13 +48,13 @@ export function SaveState() {
 
 /** Stands over the canvas until it is decided whose changes stay. */
 export function ConflictBar() {
-  const { agent, document, saving, reload, keepMine } = useEditorContext();
+  const { agent, document, specs, saving, reload, keepMine } = useEditorContext();
   const [isBusy, setIsBusy] = useState(false);
   const [theirs, setTheirs] = useState<Document | null>(null);
   if (saving.name === "failed") {
     return (
       <Alert color="red" variant="light" radius={0} py={8} role="alert">
-        <Text fz="sm">Your last changes are not saved: {messageOf(saving.error)}</Text>
+        <Text fz="sm">Your last changes are not saved. {savingProblem(saving.error, document.definition, specs)}</Text>
       </Alert>
     );
   }

@@ -42,8 +42,9 @@ function Form({ account, stored, carriers, onClose }: AccountFormProps & { store
   const [values, setValues] = useState<Values>(() => Object.fromEntries(Object.entries(stored).filter(([field]) => !secrets.includes(field))));
   const names = [...fields.map((field) => field.name), ...LIMITS.map((limit) => limit.name)];
   const places = ["name", ...names.map((field) => `config.${field}`), ...names];
+  const labels = Object.fromEntries([...fields, ...LIMITS].flatMap(({ name: field, label }) => [[field, label], [`config.${field}`, label]]));
   const refused = refusedAt(save.error, fields);
-  const errors: Partial<Record<string, string>> = refused ?? fieldErrors(save.error, places);
+  const errors: Partial<Record<string, string>> = refused ?? fieldErrors(save.error, places, labels);
   const at = (field: string) => errors[`config.${field}`] ?? errors[field];
   const set = (field: string, value: Values[string]) => setValues({ ...values, [field]: value });
   const submit = () => {
