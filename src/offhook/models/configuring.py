@@ -1,8 +1,9 @@
 """What the configuration's endpoints ask for that is more than the table: vendors' offers, live checks, local servers."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, cast
 
+from offhook.errors import Forbidden
 from offhook.kit.clock import Clock
 from offhook.kit.db import Database
 from offhook.kit.ratelimit import RateLimiter
@@ -13,14 +14,18 @@ from offhook.models.embeddings import EMBEDDING_MODELS
 from offhook.models.embeddings import chosen as chosen_embeddings
 from offhook.models.errors import KeyMissing, UnknownModel
 from offhook.models.local_servers import Found
+from offhook.models.ports import Tts
+from offhook.models.previews import preview
 from offhook.models.registry import BUILTIN, ModelRegistry
 from offhook.models.schemas import ModelDefaultsResponse
-from offhook.models.service import ModelConfigurations, effective
+from offhook.models.service import OWN, ModelConfigurations, effective
 from offhook.models.vendors import KINDS, AnyVendor, Kind
-from offhook.orgs import Caller
+from offhook.orgs import ADMINS, Caller
 from offhook.settings import Settings
 
 FRESH_S: Final = 30.0
+# A vendor's price for two hundred characters each; nobody compares voices faster.
+PREVIEWS_PER_MINUTE: Final = 20
 
 
 class Configuring:
@@ -41,6 +46,7 @@ class Configuring:
         self._db = db
         self._clock = clock
         self._limiter = RateLimiter(clock, limit=20, window_s=60)
+        self._previews = RateLimiter(clock, limit=PREVIEWS_PER_MINUTE, window_s=60)
         self._found: list[Found] = []
         self._found_at = float("-inf")
 
@@ -85,6 +91,22 @@ class Configuring:
             services = self.configurations.completed(sent, services)
             await self.configurations.check_addresses(services)
         return await check_all(self._registry.catalogue, self.configurations.chosen(services))
+
+    async def preview(self, caller: Caller, service: Mapping[str, Any], text: str) -> bytes:
+        """A WAV of ``text`` in the voice of ``service``; see ``ModelConfigurations.voice``.
+
+        No transaction is open meanwhile. Forbidden (403) for an own key or address of who may not configure any;
+        TooManyRequests (429), VoiceFailed (502), VoiceTimedOut (504), errors as of ``put``.
+        """
+        if caller.role not in ADMINS and not OWN.isdisjoint(service):
+            raise Forbidden("Only an admin may try a voice with another key or address.")
+        self._previews.spend(str(caller.organization_id))
+        async with self._db.transaction() as session:
+            stored = await self.configurations.stored(session, caller.organization_id)
+        choice = self.configurations.voice(service, stored.services)
+        if "base_url" in service:
+            await self.configurations.check_addresses({"tts": service})
+        return await preview(cast(Tts, self._registry.port(choice)), text)
 
     async def _local_servers(self) -> list[Found]:
         now = self._clock.now().timestamp()

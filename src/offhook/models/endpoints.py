@@ -3,8 +3,10 @@
 from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Depends
+from fastapi.responses import Response
 
 from offhook.kit.db import Session
+from offhook.kit.http.openapi import answers
 from offhook.models import formats
 from offhook.models.configuring import Configuring
 from offhook.models.schemas import (
@@ -17,9 +19,10 @@ from offhook.models.schemas import (
     ModelConfigurationBody,
     ModelConfigurationResponse,
     ModelDefaultsResponse,
+    VoicePreviewRequest,
 )
 from offhook.models.service import Stored
-from offhook.orgs import CurrentOrg, RequireAdmin
+from offhook.orgs import CurrentOrg, RequireAdmin, RequireMember
 from offhook.root import use
 
 Models = Annotated[Configuring, Depends(use(Configuring))]
@@ -64,6 +67,18 @@ async def check_model_configurations(
         **{kind: some[0] for kind, some in by_kind.items()},
         fallbacks={kind: some[1:] for kind, some in by_kind.items()},
     )
+
+
+@router.post(
+    "/voice-preview",
+    response_class=Response,
+    responses={200: {"content": {"audio/wav": {}}, "description": "The sentence in this voice"}, **answers(502, 504)},
+    operation_id="preview_voice",
+)
+async def preview_voice(body: VoicePreviewRequest, caller: RequireMember, models: Models) -> Response:
+    """A short text in a voice, before it is chosen: WAV, mono. A key or address that is not stored needs an admin."""
+    sound = await models.preview(caller, body.service(), body.text)
+    return Response(sound, media_type="audio/wav", headers={"Cache-Control": "no-store"})
 
 
 @router.get("/migration-preview", response_model=MigrationPreviewResponse, operation_id="preview_model_migration")

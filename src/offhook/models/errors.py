@@ -1,6 +1,6 @@
 """What can be wrong with a choice of models."""
 
-from offhook.errors import Unprocessable
+from offhook.errors import DomainError, Unprocessable
 
 
 class UnknownModel(Unprocessable):
@@ -36,3 +36,17 @@ class ModelFormatUnknown(Unprocessable):
     """This is no model configuration."""
 
     code = "model_configuration_invalid"
+
+
+class VoiceFailed(DomainError):
+    """The vendor of this voice could not speak."""
+
+    code = "voice_failed"
+    status = 502
+
+
+class VoiceTimedOut(DomainError):
+    """The vendor of this voice took too long to speak: try again."""
+
+    code = "voice_timed_out"
+    status = 504

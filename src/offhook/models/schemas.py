@@ -15,6 +15,7 @@ from pydantic import (
 )
 
 from offhook.kit.numbers import Number, Whole
+from offhook.models.previews import MAX_TEXT, SENTENCE
 
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f]*$")]
 
@@ -256,6 +257,25 @@ class ModelCheckResponse(BaseModel):
     tts: CheckResponse
     stt: CheckResponse
     fallbacks: dict[Literal["llm", "tts", "stt"], list[CheckResponse]]
+
+
+def _speakable(text: str) -> str:
+    if not any(char.isalnum() for char in text):
+        raise ValueError("there is nothing to say")
+    return text
+
+
+class VoicePreviewRequest(_Strict):
+    """A voice as it would be configured; what is left out is what the organisation has set."""
+
+    tts: TtsService
+    text: Annotated[
+        str, Field(min_length=1, max_length=MAX_TEXT, pattern=r"^[^\x00-\x1f]*$"), AfterValidator(_speakable)
+    ] = SENTENCE
+
+    def service(self) -> dict[str, Any]:
+        sent: dict[str, Any] = _without_null(self.tts.model_dump(mode="json", exclude_unset=True))
+        return sent
 
 
 def _without_null(value: Any) -> Any:

@@ -45,6 +45,8 @@ class Preview:
     services: dict[str, Any]
 
 
+# What only those who configure may send of a service.
+OWN: Final = frozenset({"api_key", "base_url"})
 NOTHING: Final = Stored(VERSION, {})
 Changed = Callable[[AsyncSession, int], Awaitable[None]]
 
@@ -97,14 +99,29 @@ class ModelConfigurations:
     def completed(self, sent: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[str, Any]:
         """``sent`` with its stored keys, when it can be used. UnknownModel, KeyMasked, KeyMissing (422)."""
         services = formats.keep_keys(sent, stored)
-        chosen = self.chosen(services)
-        for kind, choices in chosen.by_kind.items():
+        for choices in self.chosen(services).by_kind.values():
             for choice in choices:
-                vendor = self._registry.catalogue.find(kind, choice.provider)
-                if vendor.needs_key and not choice.api_key and choice.base_url is None:
-                    raise KeyMissing(f"{vendor.title} needs an api_key (models.{kind}).")
+                self._check_key(choice)
         embeddings.chosen(services)
         return services
+
+    def voice(self, service: Mapping[str, Any], stored: Mapping[str, Any]) -> Choice:
+        """The voice that ``service`` asks for, as a workflow would: with the stored key and address of its provider.
+
+        One with a key or an address of its own is taken as it is. UnknownModel, KeyMasked, KeyMissing (422).
+        """
+        if OWN.isdisjoint(service):
+            chosen = self._registry.chooser.choose(stored, {"tts": service})
+        else:
+            chosen = self.chosen(formats.keep_keys({**stored, "tts": dict(service)}, stored))
+        choice = chosen.by_kind["tts"][0]
+        self._check_key(choice)
+        return choice
+
+    def _check_key(self, choice: Choice) -> None:
+        vendor = self._registry.catalogue.find(choice.kind, choice.provider)
+        if vendor.needs_key and not choice.api_key and choice.base_url is None:
+            raise KeyMissing(f"{vendor.title} needs an api_key (models.{choice.kind}).")
 
     async def check_override(
         self, session: AsyncSession, organization_id: int, configurations: Mapping[str, Any] | None

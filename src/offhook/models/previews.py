@@ -1,0 +1,53 @@
+"""A sentence in a voice that is being chosen, for people to hear before calls do."""
+
+import asyncio
+import io
+import wave
+from collections.abc import AsyncGenerator, AsyncIterator
+from typing import Final
+
+from offhook.models.errors import VoiceFailed, VoiceTimedOut
+from offhook.models.ports import ModelError, Tts
+
+SENTENCE: Final = "Hello, thank you for calling. This is how I sound. How can I help you today?"
+MAX_TEXT: Final = 200
+LIMIT_S: Final = 20.0
+# More than 200 characters take at the slowest speed; a vendor that never ends is cut off here.
+MAX_AUDIO_S: Final = 60
+
+
+async def preview(tts: Tts, text: str) -> bytes:
+    """``text`` as a WAV file: PCM16, mono, at the voice's own rate. VoiceFailed (502), VoiceTimedOut (504)."""
+    most = MAX_AUDIO_S * tts.sample_rate * 2
+    pcm = bytearray()
+    chunks = tts.speak(text)
+    try:
+        async with asyncio.timeout(LIMIT_S):
+            async for chunk in chunks:
+                pcm += chunk
+                if len(pcm) >= most:
+                    break
+    except ModelError as error:
+        raise VoiceFailed(f"{tts.ref.provider} did not speak: {error}") from error
+    except TimeoutError:
+        raise VoiceTimedOut from None
+    finally:
+        await _close(chunks)
+    if not pcm:
+        raise VoiceFailed(f"{tts.ref.provider} answered without any sound.")
+    return _wav(bytes(pcm[:most]), tts.sample_rate)
+
+
+async def _close(chunks: AsyncIterator[bytes]) -> None:
+    if isinstance(chunks, AsyncGenerator):
+        await chunks.aclose()
+
+
+def _wav(pcm: bytes, sample_rate: int) -> bytes:
+    file = io.BytesIO()
+    with wave.open(file, "wb") as out:
+        out.setnchannels(1)
+        out.setsampwidth(2)
+        out.setframerate(sample_rate)
+        out.writeframes(pcm[: len(pcm) & ~1])
+    return file.getvalue()
