@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 import wave
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -38,10 +38,13 @@ def find_chromium() -> str | None:
 
 
 @contextmanager
-def running_server(data_dir: Path) -> Iterator[str]:
-    """``offhook serve`` on a free port and an empty data folder; yields the one-time sign-in link that it prints."""
+def running_server(data_dir: Path, settings: Mapping[str, str] | None = None) -> Iterator[str]:
+    """``offhook serve`` on a free port and an empty data folder; yields the one-time sign-in link that it prints.
+
+    ``settings`` are environment variables.
+    """
     log = data_dir.parent / "serve.log"
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("OFFHOOK_")}
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("OFFHOOK_")} | dict(settings or {})
     with log.open("w") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "offhook.cli", "serve", "--port", "0"],

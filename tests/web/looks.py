@@ -1,12 +1,15 @@
 """What every page must be, whichever it is: whole, without errors, legible to people and to machines, and no wider than its window."""
 
+import os
 import re
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from playwright.sync_api import Locator, Page, expect
 
 AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
+IMAGES = Path(__file__).parents[2] / "docs" / "images"
+TAKES_SCREENSHOTS = os.environ.get("OFFHOOK_SCREENSHOTS") == "1"
 SETTINGS = (
     "organization", "members", "audit", "models", "tools", "credentials", "do-not-call", "keys", "webhooks", "account",
 )  # fmt: skip
@@ -88,3 +91,43 @@ def field(page: Page, label: str) -> Locator:
 def token_of(page: Page) -> str:
     token: str = page.evaluate("localStorage.getItem('offhook.token')")
     return token
+
+
+def ask(page: Page, method: str, path: str, body: object = None) -> Any:
+    """What the API answers the page's person."""
+    authorization = {"Authorization": f"Bearer {token_of(page)}"}
+    answer = page.request.fetch(f"/api/v1{path}", method=method, headers=authorization, data=body)
+    assert answer.ok, answer.text()
+    return answer.json()
+
+
+def picture(page: Page, name: str) -> None:
+    """Kept for the documentation, when pictures are wanted."""
+    if TAKES_SCREENSHOTS:
+        page.wait_for_timeout(400)
+        page.screenshot(path=IMAGES / f"{name}.png")
+
+
+def people(count: int) -> bytes:
+    rows = [f"+1201555{number:04},Person {number}" for number in [102, *range(300, 300 + count - 1)]]
+    return "\n".join(["phone_number,first_name", *rows]).encode()
+
+
+def simulate_a_town(page: Page) -> None:
+    """Whom campaigns call: people who are busy, away, or hang up during the greeting, so that twenty calls cost little."""
+    town = {
+        "provider": "sandbox",
+        "mix": {"busy": 5, "no_answer": 3, "hangs_up": 4},
+        "ring_s": 0.5,
+        "no_answer_after_s": 2,
+    }
+    body = {"name": "Simulated town", "is_default_outbound": True, "config": town}
+    ask(page, "POST", "/organizations/telephony-configs", body)
+
+
+def begin_campaign(page: Page, name: str) -> Locator:
+    """Where its contacts are put."""
+    page.get_by_label("Name").fill(name)
+    page.get_by_role("combobox", name="Agent").click()
+    page.get_by_role("option", name="Front desk").click()
+    return page.locator("input[type=file]")

@@ -8,17 +8,21 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Response, expect, sync_playwright
 
 from offhook.kit import http
 from tests.web.browser import chromium, find_chromium, running_server
-from tests.web.looks import FORMS, PAGES, SETTINGS, Form, complaints, field, serious_faults, settle, token_of
+from tests.web.hook import Hook, listening
+from tests.web.keyboard import walk, walk_dialog
+from tests.web.looks import (
+    FORMS, PAGES, SETTINGS, Form, ask, begin_campaign, complaints, field, people, picture, serious_faults, settle,
+    simulate_a_town, token_of,
+)  # fmt: skip
 
 UI = Path(http.__file__).parents[2] / "_ui" / "index.html"
-IMAGES = Path(__file__).parents[2] / "docs" / "images"
-TAKES_SCREENSHOTS = os.environ.get("OFFHOOK_SCREENSHOTS") == "1"
 
 pytestmark = [
     pytest.mark.browser,
@@ -33,6 +37,7 @@ DEMO = "Appointment booking (demo)"
 # Of first loads: what a browser fetches before the list of agents can be used.
 MOST_SCRIPT = 350_000
 PATIENCE_MS = 60_000
+WINDOWS: tuple[tuple[int, Literal["light", "dark"]], ...] = ((1280, "light"), (390, "dark"))
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -50,7 +55,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def link(data: Path) -> Iterator[str]:
-    with running_server(data) as printed:
+    # Customers' servers of these tests are on this machine.
+    with running_server(data, {"OFFHOOK_EGRESS_ALLOW": "127.0.0.1/32"}) as printed:
         yield printed
 
 
@@ -88,25 +94,6 @@ def page(context: BrowserContext, link: str, data: Path) -> Page:
     return opened
 
 
-def people(count: int) -> bytes:
-    rows = [f"+1201555{number:04},Person {number}" for number in [102, *range(300, 300 + count - 1)]]
-    return "\n".join(["phone_number,first_name", *rows]).encode()
-
-
-def simulate_a_town(page: Page) -> None:
-    """Whom campaigns call: people who are busy, away, or hang up during the greeting, so that twenty calls cost little."""
-    town = {
-        "provider": "sandbox",
-        "mix": {"busy": 5, "no_answer": 3, "hangs_up": 4},
-        "ring_s": 0.5,
-        "no_answer_after_s": 2,
-    }
-    body = {"name": "Simulated town", "is_default_outbound": True, "config": town}
-    authorization = {"Authorization": f"Bearer {token_of(page)}"}
-    made = page.request.post("/api/v1/organizations/telephony-configs", headers=authorization, data=body)
-    assert made.ok, made.text()
-
-
 def test_a_newcomer_talks_publishes_and_calls_twenty_people(page: Page, base: str) -> None:
     """Talking is typing here: the voice has a test of its own."""
     said = complaints(page)
@@ -130,10 +117,7 @@ def test_a_newcomer_talks_publishes_and_calls_twenty_people(page: Page, base: st
 
     page.get_by_role("link", name="Campaigns", exact=True).click()
     page.get_by_role("link", name="New campaign").first.click()
-    page.get_by_label("Name").fill("Spring reminder")
-    page.get_by_role("combobox", name="Agent").click()
-    page.get_by_role("option", name="Front desk").click()
-    file = page.locator("input[type=file]")
+    file = begin_campaign(page, "Spring reminder")
     file.set_input_files({"name": "people.csv", "mimeType": "text/csv", "buffer": b"phone_number\n+12\n"})
     expect(page.get_by_role("alert")).to_contain_text("1 problem in this file")
     file.set_input_files({"name": "people.csv", "mimeType": "text/csv", "buffer": people(20)})
@@ -155,31 +139,28 @@ def test_a_newcomer_talks_publishes_and_calls_twenty_people(page: Page, base: st
     assert said == []
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
-def test_every_page_is_whole(
-    browser: Browser, context: BrowserContext, page: Page, base: str, scheme: str, width: int
-) -> None:
-    """No error in the console, no serious fault that axe finds, nothing wider than the window."""
+def test_every_page_is_whole(browser: Browser, context: BrowserContext, page: Page, base: str) -> None:
+    """No error in the console; light and wide, dark and narrow: no serious fault that axe finds, nothing wider than the
+    window; and by keyboard, everything is reached, seen and named."""
     faults: list[str] = []
-    look = browser.new_context(
-        storage_state=context.storage_state(),
-        viewport={"width": width, "height": 800},
-        color_scheme="light" if scheme == "light" else "dark",
-        base_url=base,
-    )
+    look = browser.new_context(storage_state=context.storage_state(), base_url=base)
     seen = look.new_page()
     said = complaints(seen)
-    run = seen.request.get(
-        "/api/v1/organizations/usage/runs?limit=1", headers={"Authorization": f"Bearer {token_of(page)}"}
-    ).json()["items"][0]
-    for path, picture in [*PAGES.items(), (f"/agents/{run['workflow_id']}/runs/{run['run_id']}", None)]:
-        seen.goto(path)
-        settle(seen)
-        if TAKES_SCREENSHOTS and picture:
-            seen.screenshot(path=IMAGES / f"{picture}{'' if width == 1280 else '-phone'}.png")
-        faults += serious_faults(seen)
-        if seen.evaluate("document.documentElement.scrollWidth > innerWidth"):
-            faults.append(f"{path}: wider than {width}")
+    run = ask(page, "GET", "/organizations/usage/runs?limit=1")["items"][0]
+    for path, name in [*PAGES.items(), (f"/agents/{run['workflow_id']}/runs/{run['run_id']}", None)]:
+        for width, scheme in WINDOWS:
+            seen.set_viewport_size({"width": width, "height": 800})
+            seen.emulate_media(color_scheme=scheme)
+            if width == 1280:
+                seen.goto(path)
+            settle(seen)
+            if name:
+                picture(seen, f"{name}{'' if width == 1280 else '-phone'}")
+            faults += serious_faults(seen)
+            if seen.evaluate("document.documentElement.scrollWidth > innerWidth"):
+                faults.append(f"{path}: wider than {width}")
+            if width == 1280:
+                faults += walk(seen, path)
     look.close()
     assert said == []
     assert faults == []
@@ -205,8 +186,9 @@ def test_the_first_load_is_small(browser: Browser, context: BrowserContext, page
 def test_the_api_speaks_at_the_field(page: Page, form: Form) -> None:
     page.goto(form.path)
     settle(page)
-    if form.opener:
-        page.get_by_role("button", name=form.opener).first.click()
+    opener = page.get_by_role("button", name=form.opener).first if form.opener else None
+    if opener:
+        opener.press("Enter")
     for label, value in form.typed.items():
         field(page, label).first.fill(value)
     page.get_by_role("button", name=form.submit, exact=True).first.click()
@@ -215,6 +197,129 @@ def test_the_api_speaks_at_the_field(page: Page, form: Form) -> None:
     described = page.locator(f"[id='{(wrong.get_attribute('aria-describedby') or '').split()[0]}']")
     expect(described).to_contain_text(re.compile(r"\w+ \w+"))
     assert serious_faults(page) == []
+    if opener:
+        assert walk_dialog(page, opener) == []
+
+
+HOURS = "Hours in which people may be called"
+
+
+def test_a_campaign_keeps_its_hours_is_held_and_called_again(page: Page) -> None:
+    """The week is painted by mouse and by keys; there are more contacts than a page shows; a customer's server is told."""
+    with listening() as hook:
+        ask(page, "POST", "/organizations/webhooks", {"url": hook.url, "events": ["campaign.status_changed"]})
+        page.goto("/campaigns/new")
+        file = begin_campaign(page, "In its hours")
+        file.set_input_files({"name": "people.csv", "mimeType": "text/csv", "buffer": people(60)})
+        expect(page.get_by_text("60 contacts")).to_be_visible()
+        page.get_by_role("button", name="Next").click()
+        page.get_by_text("In these hours", exact=True).click()
+        page.get_by_role("button", name="Clear", exact=True).click()
+        expect(page.get_by_text("Nobody could ever be called")).to_be_visible()
+        expect(page.get_by_role("button", name="Next")).to_be_disabled()
+        cells = page.get_by_role("grid", name=HOURS)
+        cells.get_by_role("gridcell", name="Sunday 23:30").hover()
+        page.mouse.down()
+        cells.get_by_role("gridcell", name="Monday 00:00").hover()
+        page.mouse.up()
+        expect(page.get_by_text("Mon–Sun 00:00–24:00", exact=True)).to_be_visible()
+        last = cells.get_by_role("gridcell", name="Sunday 23:30")
+        last.press("Space")
+        last.press("Shift+ArrowLeft")
+        expect(page.get_by_text("Mon–Sat 00:00–24:00; Sun 00:00–23:00", exact=True)).to_be_visible()
+        page.keyboard.press("Space")
+        page.keyboard.press("Shift+ArrowRight")
+        expect(last).to_be_focused()
+        page.get_by_label("Calls at the same time").fill("1")
+        page.get_by_role("button", name="Next").click()
+        page.get_by_role("button", name="Make the campaign").click()
+        expect(page.get_by_text(re.compile(r"^Mon–Sun 00:00–24:00, "))).to_be_visible()
+
+        page.get_by_role("button", name="Start dialling").click()
+        page.get_by_role("button", name="Pause", exact=True).click()
+        page.get_by_role("button", name="Resume", exact=True).click()
+        page.get_by_role("button", name="Pause", exact=True).click()
+        expect(page.get_by_text("Paused", exact=True)).to_be_visible()
+        expect(page.get_by_text("60 contacts", exact=True)).to_be_visible()
+        page.get_by_role("button", name="Page 3").click()
+        expect(page.get_by_role("region", name="Contacts").get_by_role("row")).to_have_count(11)
+        picture(page, "campaign-paused")
+        the_deliveries_can_be_looked_at(page, hook)
+
+    page.goto("/campaigns/1")
+    page.get_by_role("button", name="Redial").click()
+    page.get_by_role("dialog").get_by_role("button", name="Make the campaign").click()
+    expect(page.get_by_role("heading", name="Spring reminder (again)")).to_be_visible()
+    expect(page.get_by_role("button", name="Start dialling")).to_be_visible()
+
+
+def the_deliveries_can_be_looked_at(page: Page, hook: Hook) -> None:
+    """The first one failed and is tried again by itself; one that arrived is sent again when somebody wants it."""
+    page.goto("/settings/webhooks")
+    page.get_by_role("button", name="Deliveries").click()
+    table = page.get_by_role("region", name="Deliveries")
+    arrived = table.get_by_role("row").filter(has_text="200").first
+    expect(arrived).to_contain_text("campaign.status_changed")
+    picture(page, "settings-webhook-deliveries")
+    before = len(hook.events)
+    arrived.get_by_role("button", name="Send again").click()
+    expect(page.get_by_text("It will be sent again.")).to_be_visible()
+    look = table.get_by_role("row").last.get_by_role("button", name="Look")
+    look.press("Enter")
+    drawer = page.get_by_role("dialog")
+    expect(drawer.get_by_text("Attempt 1", exact=True)).to_be_visible()
+    expect(drawer).to_contain_text("500")
+    expect(drawer).to_contain_text("noted")
+    assert walk_dialog(page, look) == []
+    for _ in range(PATIENCE_MS // 200):
+        if len(hook.events) > before:
+            break
+        page.wait_for_timeout(200)
+    assert len(hook.events) > before
+
+
+def test_a_number_is_bought_and_given_back(page: Page) -> None:
+    page.goto("/phone")
+    page.get_by_role("button", name="Check now: Simulated town").click()
+    expect(page.get_by_text("The carrier takes these credentials.")).to_be_visible()
+    page.get_by_role("button", name="Get a number").first.click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("radio").nth(1).check()
+    dialog.get_by_role("button", name="Buy it").click()
+    expect(dialog.get_by_text("It is yours")).to_be_visible()
+    dialog.get_by_role("button", name="Done").click()
+    more = page.get_by_role("button", name=re.compile(r"^More about \+1")).first
+    number = (more.get_attribute("aria-label") or "").removeprefix("More about ")
+    more.press("Enter")
+    picture(page, "phone-number")
+    page.get_by_role("menuitem", name="Release").click()
+    expect(dialog).to_contain_text("somebody else may get it")
+    page.keyboard.press("Escape")
+    expect(more).to_be_focused()
+    more.press("Enter")
+    page.get_by_role("menuitem", name="Release").click()
+    dialog.get_by_role("button", name="Release", exact=True).click()
+    expect(dialog).to_have_count(0)
+    expect(page.get_by_text(number, exact=True)).to_have_count(0)
+
+
+def test_long_lists_have_pages(page: Page) -> None:
+    numbers = [f"+1202555{index:04}" for index in range(100, 160)]
+    ask(page, "POST", "/organizations/do-not-call", {"phone_numbers": numbers})
+    page.goto("/settings/do-not-call")
+    rows = page.get_by_role("region", name="Do not call").get_by_role("row")
+    expect(rows).to_have_count(26)
+    page.get_by_role("button", name="Page 3").click()
+    expect(rows).to_have_count(11)
+    for index in range(51):
+        secret = {"credential_type": "bearer_token", "credential_data": {"token": "secret"}}
+        ask(page, "POST", "/credentials/", {"name": f"Server {index}", **secret})
+    page.goto("/settings/credentials")
+    rows = page.get_by_role("region", name="Credentials").get_by_role("row")
+    expect(rows).to_have_count(51)
+    page.get_by_role("button", name="Show more").click()
+    expect(rows).to_have_count(52)
+    expect(page.get_by_role("button", name="Show more")).to_have_count(0)
 
 
 def test_a_key_is_made_by_keyboard_and_shown_once(page: Page) -> None:
@@ -278,8 +383,7 @@ def test_a_superuser_acts_as_somebody_and_sees_it(page: Page) -> None:
 
 
 def test_a_session_that_ends_leads_to_the_door_and_back(page: Page) -> None:
-    authorization = {"Authorization": f"Bearer {token_of(page)}"}
-    assert page.request.post("/api/v1/auth/password", headers=authorization, data={"new_password": PASSWORD}).ok
+    ask(page, "POST", "/auth/password", {"new_password": PASSWORD})
     page.goto("/runs?sort=duration")
     settle(page)
     assert page.request.post("/api/v1/auth/logout", headers={"Authorization": f"Bearer {token_of(page)}"}).ok

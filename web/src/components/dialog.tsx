@@ -3,19 +3,32 @@
 import { Alert, Button, Group, Modal, Stack, Text } from "@mantine/core";
 import type { FormEvent, ReactNode } from "react";
 import { messageOf } from "../lib/errors";
+import { useFocusBack } from "../lib/use_focus_back";
 
-interface FormDialogProps {
+interface DialogProps {
   title: string;
   isOpen: boolean;
   onClose: () => void;
+  size?: string | number;
+  children: ReactNode;
+}
+
+export function Dialog({ title, isOpen, onClose, size, children }: DialogProps) {
+  useFocusBack(isOpen);
+  return (
+    <Modal opened={isOpen} onClose={onClose} title={title} size={size ?? "md"}>
+      {children}
+    </Modal>
+  );
+}
+
+interface FormDialogProps extends DialogProps {
   onSubmit: () => void;
   submit: string;
   isBusy: boolean;
   isDisabled?: boolean;
   /** What is wrong beside the fields. */
   problem?: string | null;
-  size?: string | number;
-  children: ReactNode;
 }
 
 export function FormDialog({ title, isOpen, onClose, onSubmit, submit, isBusy, isDisabled, problem, size, children }: FormDialogProps) {
@@ -24,7 +37,7 @@ export function FormDialog({ title, isOpen, onClose, onSubmit, submit, isBusy, i
     onSubmit();
   };
   return (
-    <Modal opened={isOpen} onClose={onClose} title={title} size={size ?? "md"}>
+    <Dialog isOpen={isOpen} onClose={onClose} title={title} {...(size === undefined ? {} : { size })}>
       <form onSubmit={send} noValidate>
         <Stack gap="md">
           {children}
@@ -39,7 +52,7 @@ export function FormDialog({ title, isOpen, onClose, onSubmit, submit, isBusy, i
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }
 
@@ -52,11 +65,7 @@ export function FormProblem({ words }: { words: string | null | undefined }) {
   );
 }
 
-interface ConfirmProps {
-  title: string;
-  children: ReactNode;
-  isOpen: boolean;
-  onClose: () => void;
+interface ConfirmProps extends Omit<DialogProps, "size"> {
   onConfirm: () => void;
   confirm: string;
   isBusy?: boolean;
@@ -66,7 +75,7 @@ interface ConfirmProps {
 
 export function Confirm({ title, children, isOpen, onClose, onConfirm, confirm, isBusy = false, error, isDangerous = true }: ConfirmProps) {
   return (
-    <Modal opened={isOpen} onClose={onClose} title={title}>
+    <Dialog isOpen={isOpen} onClose={onClose} title={title}>
       <Stack gap="md">
         <Text component="div" fz="sm">
           {children}
@@ -81,6 +90,6 @@ export function Confirm({ title, children, isOpen, onClose, onConfirm, confirm, 
           </Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }

@@ -5,6 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { components } from "../../lib/api";
 import { api, unwrap } from "../../lib/client";
 import { Problem } from "../../components/problem";
+import { VoicePreview } from "../../components/voice_preview";
 import { useEditorContext } from "./editor";
 import { settingError } from "./setting_errors";
 import { at, withValue } from "./settings_spec";
@@ -53,6 +54,13 @@ function KindSettings({ kind, providers, standard }: KindProps) {
   const standardName = providers.find((candidate) => candidate.provider === standard?.provider)?.title ?? standard?.provider ?? "…";
   const common = (name: string) => ({ size: "sm", disabled: !canEdit, error: settingError(saving, `${path}.${name}`) }) as const;
   const isStandard = words("provider") === "";
+  const speed = value("speed");
+  const heard = {
+    provider: words("provider") || (standard?.provider ?? ""),
+    ...(words("model") === "" ? {} : { model: words("model") }),
+    ...(words("voice_id") === "" ? {} : { voice_id: words("voice_id") }),
+    ...(typeof speed === "number" ? { speed } : {}),
+  };
   return (
     <Stack gap={8}>
       <Text fw={600} fz="sm">
@@ -80,7 +88,7 @@ function KindSettings({ kind, providers, standard }: KindProps) {
       )}
       {kind === "tts" && (
         <>
-          <Autocomplete {...common("voice_id")} aria-label="Voice" placeholder={`Voice: ${(isStandard && standard?.voice_id) || "the provider's own choice"}`} data={provider?.voices.map((voice) => ({ value: voice.id, label: voice.title })) ?? []} value={words("voice_id")} onChange={(next) => set("voice_id", next)} />
+          <Autocomplete {...common("voice_id")} aria-label="Voice" placeholder={`Voice: ${(isStandard && standard?.voice_id) || "the provider's own choice"}`} data={provider?.voices.map((voice) => ({ value: voice.id, label: voice.title })) ?? []} value={words("voice_id")} onChange={(next) => set("voice_id", next)} rightSectionPointerEvents="all" rightSection={canEdit && <VoicePreview voice={provider === undefined ? null : heard} />} />
           <NumberInput {...common("speed")} label="Speed" description="1 is as recorded." placeholder={String(standard?.speed ?? 1)} min={provider?.speed_range?.[0] ?? 0.25} max={provider?.speed_range?.[1] ?? 4} step={0.05} clampBehavior="none" value={typeof value("speed") === "number" ? (value("speed") as number) : ""} onChange={(next) => set("speed", next === "" ? undefined : Number(next))} />
         </>
       )}

@@ -1,10 +1,10 @@
 /** What may be done with a campaign in its state, by this role. */
 
-import { Button, Checkbox, Group, Menu, Modal, Stack, TextInput } from "@mantine/core";
+import { Button, Checkbox, Group, Menu, Stack, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { Ellipsis, Pause, Play, RotateCcw } from "lucide-react";
 import { useState } from "react";
-import { FormDialog, FormProblem } from "../../components/dialog";
+import { Dialog, FormDialog, FormProblem } from "../../components/dialog";
 import { localPath } from "../../lib/address";
 import { useMay } from "../../lib/account";
 import { download } from "../../lib/download";
@@ -109,7 +109,7 @@ function ChangeRules({ campaign, onClose }: { campaign: Campaign; onClose: () =>
     });
   };
   return (
-    <Modal opened onClose={onClose} title="Change the rules" size={860}>
+    <Dialog isOpen onClose={onClose} title="Change the rules" size={860}>
       <Stack>
         {!isExact && <FormProblem words="These hours were set to the minute, which the grid cannot show. Painting replaces them." />}
         <RulesForm rules={rules} onChange={setRules} errorAt={(name) => errors[name]} />
@@ -123,6 +123,6 @@ function ChangeRules({ campaign, onClose }: { campaign: Campaign; onClose: () =>
           </Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }

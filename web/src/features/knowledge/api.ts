@@ -1,7 +1,8 @@
 /** Requests about documents. */
 
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { api, unwrap } from "../../lib/client";
+import { useLongList } from "../../lib/long_list";
 import { token } from "../../lib/session";
 import type { Schema } from "../../lib/types";
 import { send } from "../../lib/upload";
@@ -11,11 +12,11 @@ export type Document = Schema<"DocumentResponse">;
 export const KINDS = ".pdf,.docx,.txt,.md,.html,.htm,.csv";
 
 export function useDocuments() {
-  return useQuery({
-    queryKey: ["documents"],
-    refetchInterval: (query) => (query.state.data?.some((document) => document.status === "processing") ? 1_500 : false),
-    queryFn: () => unwrap(api.GET("/api/v1/knowledge-base/", { params: { query: { limit: 100 } } })),
-  });
+  return useLongList(
+    ["documents"],
+    (part) => unwrap(api.GET("/api/v1/knowledge-base/", { params: { query: part } })),
+    (documents) => (documents.some((document) => document.status === "processing") ? 1_500 : false),
+  );
 }
 
 export async function upload(file: File, onShare: (share: number) => void): Promise<void> {

@@ -3,6 +3,7 @@
 import { Alert, Button, CloseButton, FileButton, Group, Progress, Switch, Text } from "@mantine/core";
 import { FileUp } from "lucide-react";
 import { type DragEvent, useState } from "react";
+import { ShowMore } from "../../components/data_table";
 import { Empty, Loaded, Page } from "../../components/page";
 import { Panel } from "../../components/panel";
 import { useMay } from "../../lib/account";
@@ -40,6 +41,7 @@ export function KnowledgePage() {
                 right={<Switch label="Archived" checked={hasArchived} onChange={(event) => setHasArchived(event.currentTarget.checked)} />}
               >
                 <DocumentTable documents={shown} />
+                <ShowMore list={documents} what="documents" />
               </Panel>
               <SearchPanel isEmpty={!data.some((document) => document.status === "ready")} />
             </>

@@ -55,3 +55,12 @@ export function changed(service: Service, name: keyof Service, value: string | n
   const { [name]: _, ...rest } = service;
   return (value === null || value === "" ? rest : { ...rest, [name]: value }) as Service;
 }
+
+/** What a voice is asked with to be heard: empty fields are the vendor's default, and only admins send keys and addresses. */
+export function heardAs(service: Service, vendor: Vendor | undefined, isAdmin: boolean): Schema<"TtsService"> | null {
+  if (vendor === undefined) return null;
+  const { api_key, base_url, ...rest } = service;
+  const first = vendor.voices[0]?.id;
+  const own = isAdmin ? { ...(api_key === undefined ? {} : { api_key }), ...(base_url === undefined ? {} : { base_url }) } : {};
+  return { ...(first === undefined ? {} : { voice_id: first }), ...rest, ...own };
+}

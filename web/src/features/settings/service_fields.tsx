@@ -2,7 +2,9 @@
 
 import { Autocomplete, NumberInput, Select, SimpleGrid, TextInput } from "@mantine/core";
 import { Password } from "../../components/password";
-import { changed, type Kind, type Service, type Vendor, withProvider } from "./api_models";
+import { VoicePreview } from "../../components/voice_preview";
+import { useMay } from "../../lib/account";
+import { changed, heardAs, type Kind, type Service, type Vendor, withProvider } from "./api_models";
 
 interface ServiceFieldsProps {
   kind: Kind;
@@ -14,6 +16,7 @@ interface ServiceFieldsProps {
 }
 
 export function ServiceFields({ kind, service, providers, isReadOnly, onChange, errorAt }: ServiceFieldsProps) {
+  const may = useMay();
   const vendor = providers.find((one) => one.provider === service.provider);
   const set = (name: keyof Service, value: string | number | null) => onChange(changed(service, name, value));
   const common = (name: keyof Service) => ({ disabled: isReadOnly, error: errorAt(name) });
@@ -43,6 +46,8 @@ export function ServiceFields({ kind, service, providers, isReadOnly, onChange, 
             data={vendor?.voices.map((voice) => voice.id) ?? []}
             renderOption={({ option }) => vendor?.voices.find((voice) => voice.id === option.value)?.title ?? option.value}
             value={service.voice_id ?? ""}
+            rightSectionPointerEvents="all"
+            rightSection={may.write && <VoicePreview voice={heardAs(service, vendor, may.admin)} />}
             onChange={(value) => set("voice_id", value)}
             {...common("voice_id")}
           />

@@ -1,9 +1,10 @@
 /** What agents can do besides talking. */
 
-import { Alert, Badge, Button, Code, Group, Menu, Modal, Stack, Switch, Table, Text, TextInput } from "@mantine/core";
+import { Alert, Badge, Button, Code, Group, Menu, Stack, Switch, Table, Text, TextInput } from "@mantine/core";
 import { Ellipsis } from "lucide-react";
 import { useState } from "react";
 import { DataTable, ShowMore } from "../../components/data_table";
+import { Dialog } from "../../components/dialog";
 import { Empty, Loaded } from "../../components/page";
 import { Panel } from "../../components/panel";
 import { Problem } from "../../components/problem";
@@ -129,7 +130,7 @@ function TestTool({ tool, onClose }: { tool: Tool; onClose: () => void }) {
   const [values, setValues] = useState<Record<string, string>>({});
   const answer = test.data;
   return (
-    <Modal opened onClose={onClose} title={`Try “${tool.name}”`} size="lg">
+    <Dialog isOpen onClose={onClose} title={`Try “${tool.name}”`} size="lg">
       <Stack>
         {parameters.map((parameter) => (
           <TextInput
@@ -163,6 +164,6 @@ function TestTool({ tool, onClose }: { tool: Tool; onClose: () => void }) {
           </>
         )}
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }
