@@ -1,6 +1,6 @@
 """What each page costs a browser that has never seen it, from a real server.
 
-    python -m bench.page_load [--runs 3]
+    python -m bench.page_load [--runs 3] [--width 390]
 
 Every load is in a fresh profile of the system's Chromium (nothing cached) with the CPU slowed four times and a line of
 10 Mbit/s and 40 ms, by CDP. Script and style are what came over the line, compressed; FCP, LCP, CLS and long tasks are
@@ -9,7 +9,10 @@ page has been quiet for a second. The median of the runs.
 """
 
 import argparse
+import os
 import statistics
+import subprocess
+import sys
 import tempfile
 from collections import defaultdict
 from pathlib import Path
@@ -17,6 +20,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, StorageState, sync_playwright
 from tests.web.browser import chromium, running_server
+from tests.web.looks import PAGES
 
 SLOWER = 4
 LINE = {"offline": False, "latency": 40, "downloadThroughput": 10e6 / 8, "uploadThroughput": 10e6 / 8}
@@ -31,9 +35,9 @@ watch('longtask', (entry) => vitals_.tasks.push([entry.startTime, entry.duration
 """
 
 
-def load(browser: Browser, address: str, state: StorageState | None) -> dict[str, float]:
+def load(browser: Browser, address: str, width: int, state: StorageState | None) -> dict[str, float]:
     """One cold load: bytes over the line, times in ms."""
-    context = browser.new_context(viewport={"width": 1280, "height": 800}, storage_state=state)
+    context = browser.new_context(viewport={"width": width, "height": 800}, storage_state=state)
     page = context.new_page()
     cdp = context.new_cdp_session(page)
     kinds: dict[str, str] = {}
@@ -68,24 +72,32 @@ def add(sizes: dict[str, float], kinds: dict[str, str], event: dict[str, Any]) -
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=3)
-    runs = parser.parse_args().runs
+    parser.add_argument("--width", type=int, default=1280)
+    arguments = parser.parse_args()
+    runs, width = arguments.runs, arguments.width
     with (
         tempfile.TemporaryDirectory() as folder,
         running_server(Path(folder) / "data") as link,
         sync_playwright() as playwright,
         chromium(playwright) as browser,
     ):
+        subprocess.run(
+            [sys.executable, "-m", "offhook.cli", "superuser", "grant", "owner@localhost"],
+            env={**os.environ, "OFFHOOK_DATA_DIR": str(Path(folder) / "data")}, check=True, capture_output=True,
+        )  # fmt: skip
         page = browser.new_page()
         page.goto(link)
         page.get_by_role("heading", name="Agents").wait_for(timeout=30_000)
         state = page.context.storage_state()
         page.close()
         base = link.partition("/sign-in")[0]
-        paths = ["/", "/agents/1", "/overview", "/runs", "/campaigns", "/campaigns/new", "/knowledge", "/usage"]
-        paths += ["/settings/organization", "/settings/models", "/superuser"]
-        print(f"| page | {' | '.join(load(browser, base + '/sign-in', None))} |")
-        for path in ["/sign-in", *paths]:
-            loads = [load(browser, base + path, None if path == "/sign-in" else state) for _ in range(runs)]
+        empty = {"/campaigns/1", "/nowhere"}
+        paths = ["/sign-in", "/", "/agents/1", *(path for path in PAGES if path not in {"/", *empty})]
+        for index, path in enumerate(paths):
+            shown = None if path == "/sign-in" else state
+            loads = [load(browser, base + path, width, shown) for _ in range(runs)]
+            if index == 0:
+                print(f"| page, {width} wide | {' | '.join(loads[0])} |")
             row = {name: statistics.median(one[name] for one in loads) for name in loads[0]}
             cells = [f"{value:.3f}" if name == "CLS" else f"{value:.0f}" for name, value in row.items()]
             print(f"| `{path}` | {' | '.join(cells)} |", flush=True)

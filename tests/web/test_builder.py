@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from offhook.kit import http
 from tests.web.browser import chromium, find_chromium, running_server
+from tests.web.keyboard import walk
 
 ROOT = Path(http.__file__).parents[4]
 UI = Path(http.__file__).parents[2] / "_ui" / "index.html"
@@ -245,11 +246,12 @@ def test_who_may_only_read_sees_no_button_to_change(owner: Page, browser: Browse
     context.close()
 
 
-def test_no_serious_fault_of_accessibility(owner: Page) -> None:
+def test_no_serious_fault_of_accessibility_and_all_of_it_by_keyboard(owner: Page) -> None:
     for tab in ("Test", "Settings", "Versions", "Step"):
         owner.get_by_role("radiogroup", name="Beside the canvas").get_by_text(tab).click()
         owner.wait_for_timeout(300)
         assert faults(owner) == [], tab
+        assert walk(owner, tab) == []
     owner.set_viewport_size({"width": 390, "height": 780})
     for _ in range(SLOW // 100):  # the page's own rules for scripts forbid wait_for_function
         if owner.evaluate("document.documentElement.scrollWidth") <= 390:
