@@ -24,7 +24,9 @@ def walk_dialog(page: Page, opener: Locator | None) -> list[str]:
     count: int = page.evaluate(f"{_SCRIPT}; keyboard_.begin(document.querySelector('[role=dialog]'))")
     _tab(page, count + _SPARE)
     found: list[str] = page.evaluate("keyboard_.end()")
-    page.keyboard.press("Escape")
+    # The first one closes a list that is open in the dialog.
+    for _ in range(1 + min(1, dialog.locator("[aria-expanded=true]").count())):
+        page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
     if opener is not None:
         expect(opener).to_be_focused()

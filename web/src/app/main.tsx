@@ -7,12 +7,14 @@ import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
+import { keepFocus } from "../lib/keep_focus";
 import { queryClient } from "./query_client";
 import { router } from "./router";
 import { theme } from "./theme";
 
 const root = document.getElementById("root");
 if (root !== null) {
+  keepFocus();
   createRoot(root).render(
     <StrictMode>
       <MantineProvider theme={theme} defaultColorScheme="auto">
