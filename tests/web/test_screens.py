@@ -269,7 +269,7 @@ def test_a_number_is_bought_and_given_back(page: Page) -> None:
     expect(page.get_by_text("The carrier takes these credentials.")).to_be_visible()
     page.get_by_role("button", name="Get a number").first.click()
     dialog = page.get_by_role("dialog")
-    dialog.get_by_role("radio").nth(1).check()
+    dialog.get_by_role("radiogroup", name="Number").get_by_role("radio").nth(1).check()
     dialog.get_by_role("button", name="Buy it").click()
     expect(dialog.get_by_text("It is yours")).to_be_visible()
     dialog.get_by_role("button", name="Done").click()

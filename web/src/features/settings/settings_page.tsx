@@ -3,8 +3,8 @@
 import { Select, Skeleton, Text } from "@mantine/core";
 import { Link, Outlet, useNavigate, useParams } from "@tanstack/react-router";
 import { Suspense } from "react";
-import { Empty, Page } from "../../components/page";
-import { useMay, useWhereabouts } from "../../lib/account";
+import { Empty, Loaded, Page } from "../../components/page";
+import { may, useMay, useWhereabouts } from "../../lib/account";
 import { GROUPS, SECTIONS } from "./sections";
 import classes from "./settings.module.css";
 
@@ -24,14 +24,21 @@ export function SettingsPage() {
 export function SettingsSection() {
   const { section: key } = useParams({ from: "/signed-in/settings/$section" });
   const where = useWhereabouts();
-  const may = useMay();
   const section = SECTIONS.find((candidate) => candidate.key === key);
   if (section === undefined) return <Empty title="There is no such setting">Choose one from the list.</Empty>;
-  if (where.data && !section.isFor(may)) return <Empty title={section.title}>Only admins of the organisation see this. Ask one of them.</Empty>;
+  // Nothing is asked before the role is known: what it does not allow would be refused.
   return (
-    <Suspense fallback={<Skeleton h={300} radius={14} />}>
-      <section.page />
-    </Suspense>
+    <Loaded query={where} what="Your role" height={300}>
+      {({ role }) =>
+        section.isFor(may(role)) ? (
+          <Suspense fallback={<Skeleton h={300} radius={14} aria-busy="true" />}>
+            <section.page />
+          </Suspense>
+        ) : (
+          <Empty title={section.title}>Only admins of the organisation see this. Ask one of them.</Empty>
+        )
+      }
+    </Loaded>
   );
 }
 
