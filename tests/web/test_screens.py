@@ -279,6 +279,7 @@ def test_a_number_is_bought_and_given_back(page: Page) -> None:
     picture(page, "phone-number")
     page.get_by_role("menuitem", name="Release").click()
     expect(dialog).to_contain_text("somebody else may get it")
+    expect(dialog.get_by_role("button", name="Release", exact=True)).to_be_focused()
     page.keyboard.press("Escape")
     expect(more).to_be_focused()
     more.press("Enter")
