@@ -26,6 +26,7 @@ from tests.fakes.phone import LoudVoice
 from tests.fakes.scripted import Hearing, Reply, ScriptedLlm, ScriptedStt, ScriptedTts, takes
 from tests.fakes.voice import LoudnessVad
 from tests.fixtures_orgs import OrgFixture
+from tests.shared_routes import share_routes
 from tests.voice.phone import simple_agent
 
 
@@ -187,7 +188,7 @@ async def serving(root: Root) -> AsyncIterator[str]:
         listening.bind(("127.0.0.1", 0))
         ready = asyncio.Event()
         config = configuration(
-            create_app(root),
+            share_routes(create_app(root)),
             max_socket_message_bytes=root.settings.max_socket_message_bytes,
         )
 

@@ -20,6 +20,7 @@ from tests.fakes.calls import FixedModels, use_fakes
 from tests.fakes.scripted import Reply, says
 from tests.fixtures_orgs import OrgFixture
 from tests.runs.conftest import DEFINITION, MakeRun
+from tests.shared_routes import share_routes
 
 GREETING = "Hello, how may I help?"
 
@@ -39,7 +40,7 @@ async def other_server(settings: Settings, database_url: str) -> AsyncIterator[A
     """A second server process on the same database, with models of its own."""
     second = build_root(settings, database_url)
     use_fakes(second, FixedModels([says("From the other server.")]))
-    app = create_app(second)
+    app = share_routes(create_app(second))
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(app.router.lifespan_context(app))
         transport = ASGITransport(app=app, raise_app_exceptions=False)

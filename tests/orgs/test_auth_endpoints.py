@@ -14,6 +14,7 @@ from offhook.orgs.tables import AuditEntry, User, UserSession
 from offhook.root import Root
 from tests.fixtures_orgs import OrgFixture
 from tests.orgs.clocks import StoppedClock
+from tests.shared_routes import share_routes
 
 PASSWORD = "correct horse battery"
 
@@ -94,7 +95,7 @@ class TestSignup:
 
 def service_with_new_settings(root: Root) -> AsyncClient:
     root.provide(SignIn, SignIn(root.db, root.clock, root.settings))
-    return AsyncClient(transport=ASGITransport(app=create_app(root)), base_url="http://testserver/api/v1")
+    return AsyncClient(transport=ASGITransport(app=share_routes(create_app(root))), base_url="http://testserver/api/v1")
 
 
 class TestLogin:

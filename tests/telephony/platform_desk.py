@@ -26,6 +26,7 @@ from offhook.telephony.events import CallEnded
 from offhook.workflows import publishing, service
 from offhook.workflows.ports import NoTools
 from tests.calls.carrier_desk import PUBLIC, THEIRS, open_account, prepare
+from tests.shared_routes import share_routes
 from tests.telephony.emulator_desk import EMULATORS
 from tests.voice.phone import simple_agent
 
@@ -153,7 +154,7 @@ async def platform_of(name: str, database_url: str, data_dir: Path) -> AsyncIter
             data_dir=data_dir, public_url=PUBLIC, carrier_urls={name: carrier.base_url}, org_concurrency_limit=1000
         )
         root = build_root(settings, database_url)
-        app = create_app(root)
+        app = share_routes(create_app(root))
         holder.append(app)
         transport = ASGITransport(app=app, raise_app_exceptions=False, client=("127.0.0.1", 4001))
         client = AsyncClient(transport=transport, base_url="http://testserver/api/v1", timeout=60)
