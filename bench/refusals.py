@@ -1,0 +1,142 @@
+"""Our own time for a call that is refused: ``python -m bench.refusals [--calls N] [--json]``.
+
+From the carrier's signed request to the spoken sentence, through the whole application and a real database, without a
+network: the signature, the number, the agent, the balance, the refused-call row. At Telnyx the sentence is spoken by
+request, so its emulator's time in the same process counts too. The goal is 300 ms at most.
+"""
+
+import argparse
+import asyncio
+import json
+import statistics
+import tempfile
+import time
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import update
+from tests.calls.carrier_desk import OURS, PUBLIC, THEIRS
+from tests.conftest import create_database
+from tests.telephony.emulator_desk import EMULATORS
+from tests.telephony.platform_desk import Platform, platform_of
+from tests.usage.test_enforcement import enforce
+from tests.voice.phone import simple_agent
+
+from offhook.kit import logging, migrations
+from offhook.kit.db import Database
+from offhook.kit.postgres import EmbeddedPostgres
+from offhook.lab.carriers import Callback, phones
+from offhook.orgs.tables import Organization
+
+UNKNOWN = "+14155550199"
+
+
+async def asked(platform: Platform, to: str) -> Callback:
+    """What the carrier asks for a call to this number."""
+    carrier = platform.carrier
+    call = carrier.call_in(THEIRS, to, replace(phones.silent(), gives_up_s=10.0))
+    await call.ended.wait()
+    await carrier.settled()
+    return next(sent for sent in carrier.callbacks if sent.call_id == call.id)
+
+
+async def measure(platform: Platform, template: Callback, calls: int) -> tuple[list[float], list[float]]:
+    """(clock, CPU) in milliseconds of each refusal; every request is of a call of its own."""
+    carrier, wall, cpu = platform.carrier, [], []
+    for index in range(calls):
+        call_id = template.call_id[:-6] + f"{index:06x}"
+        form = [(name, value.replace(template.call_id, call_id)) for name, value in template.form]
+        body = template.body.replace(template.call_id.encode(), call_id.encode())
+        url = template.url.replace(template.call_id, call_id)
+        request = replace(template, call_id=call_id, form=form, body=body, url=url)
+        request.headers = dict(carrier.sign(request))
+        began, used = time.perf_counter(), time.process_time()
+        answer = await platform.send(request)
+        wall.append((time.perf_counter() - began) * 1000)
+        cpu.append((time.process_time() - used) * 1000)
+        if answer.status_code != 200:
+            raise SystemExit(f"{carrier.name} was answered {answer.status_code}: {answer.text}")
+    return wall, cpu
+
+
+def p95(values: list[float]) -> float:
+    return round(statistics.quantiles(values, n=20)[-1], 1)
+
+
+async def reasons(platform: Platform) -> AsyncIterator[tuple[str, str]]:
+    """(reason, number that is called), one after the other, with everything in place for it."""
+    client, organization_id = platform.client, platform.organization_id
+    inbound = f"{PUBLIC}/api/v1/telephony/inbound"
+    platform.carrier.own(UNKNOWN)
+    platform.carrier.point_at(f"{inbound}/run")
+    yield "unknown number", UNKNOWN
+    await enforce(platform.root, organization_id)
+    yield "empty balance", OURS
+    await enforce(platform.root, organization_id, cents=1000)
+    body = {"name": "Draft", "workflow_definition": simple_agent()}
+    draft = (await client.post("/workflow/create/definition", json=body)).json()
+    platform.carrier.point_at(f"{inbound}/{draft['id']}")
+    yield "unpublished", OURS
+    platform.carrier.point_at(f"{inbound}/run")
+    agent = f"/workflow/{platform.workflow_id}"
+    await client.put(f"{agent}/status", json={"status": "archived"})
+    yield "archived", OURS
+    await client.put(f"{agent}/status", json={"status": "active"})
+    await client.post(f"{agent}/runs", json={"mode": "browser"})
+    async with platform.root.db.transaction() as session:
+        await session.execute(update(Organization).values(concurrency_limit=1))
+    yield "full organisation", OURS
+
+
+async def of_carrier(name: str, url: str, folder: Path, calls: int) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    async with platform_of(name, url, folder) as platform:
+        platform.carrier.announces_s = 0.0
+        async for reason, to in reasons(platform):
+            wall, cpu = await measure(platform, await asked(platform, to), calls)
+            found[reason] = {
+                "p95_ms": p95(wall),
+                "p95_cpu_ms": p95(cpu),
+                "median_ms": round(statistics.median(wall), 1),
+            }
+        rows = await platform.rows("SELECT count(*) FROM refused_calls")
+        if rows[0][0] != len(found) * (calls + 1):
+            raise SystemExit(f"{name}: {rows[0][0]} refused calls were kept of {len(found) * (calls + 1)}")
+    return found
+
+
+async def run(pg_url: str, folder: Path, calls: int) -> dict[str, Any]:
+    database = Database(pg_url)
+    await migrations.upgrade(database, lambda _: None)
+    await database.dispose()
+    found = {}
+    for name in sorted(EMULATORS):
+        url = await create_database(pg_url, f"bench_{name}", template="offhook")
+        found[name] = await of_carrier(name, url, folder / name, calls)
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--calls", type=int, default=100, help="of each carrier and reason")
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+    logging.set_up("error")
+    with tempfile.TemporaryDirectory() as folder:
+        server = EmbeddedPostgres(Path(folder) / "pg")
+        try:
+            found = asyncio.run(run(server.start(), Path(folder), arguments.calls))
+        finally:
+            server.stop()
+    if arguments.json:
+        print(json.dumps(found, indent=2))
+        return
+    for name, reasons in found.items():
+        for reason, cost in reasons.items():
+            print(f"{name:10} {reason:15} p95 {cost['p95_ms']} ms, {cost['p95_cpu_ms']} ms CPU")
+
+
+if __name__ == "__main__":
+    main()
