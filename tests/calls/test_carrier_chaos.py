@@ -28,6 +28,12 @@ NEWS = "[!a]*"
 LIVE = {"initiated", "ringing", "in_progress"}
 
 
+async def _hears_the_agent(phone: phones.Phone) -> None:
+    """And hangs up, so that how the call ends is known by its media, too."""
+    await phone.hears_something()
+    phone.hang_up()
+
+
 @dataclass(frozen=True)
 class Case:
     """``status``: of the request that dials; ``ends``: in which the run may end; ``placed``: calls at the carrier."""
@@ -38,7 +44,7 @@ class Case:
     status: int = 200
     ends: frozenset[str] = frozenset({"completed"})
     placed: int = 1
-    plan: phones.Plan = field(default_factory=lambda: phones.hangs_up_after(0.5))
+    plan: phones.Plan = field(default_factory=lambda: phones.scripted(_hears_the_agent))
 
 
 FAILED = frozenset({"failed"})
@@ -83,6 +89,7 @@ async def dial(desk: Desk, case: Case, number: str) -> None:
     }
     answer = await desk.server.http.post("/telephony/initiate-call", json=body)
     assert answer.status_code == case.status, answer.text
+    assert [fault for fault in carrier.chaos.rest if fault.times] == []
 
 
 async def run_of(desk: Desk, number: str) -> dict[str, Any]:
@@ -105,6 +112,12 @@ async def is_over(desk: Desk, case: Case, number: str) -> None:
     refused = [(sent.kind, sent.status, sent.answer or sent.error) for sent in of_calls if sent.status != 200]
     assert [one for one in refused if one[1] != 401] == []
     assert len(refused) == len([sent for sent in of_calls if sent.forgery])
+    troubles = {fault.what for fault in case.posts()}
+    assert (bool(refused), any(sent.call_id == call.id for call in calls for sent in carrier.post.lost)) == (
+        "forged" in troubles,
+        "lost" in troubles,
+    )
+    assert [fault for fault in carrier.chaos.sockets if fault.times] == []
 
 
 async def of_each(cases: dict[str, Case], test: Callable[[str, Case], Awaitable[None]]) -> None:
@@ -141,7 +154,9 @@ async def test_every_fault(desks: list[Desk]) -> None:
     async def ended_well(desk: Desk) -> None:
         async def test(name: str, case: Case) -> None:
             run = await run_of(desk, number(desk, name))
-            assert run["status"] in case.ends, run
+            run = await desk.server.run(run["id"])
+            events = [(event["type"], event["data"]) for event in run["events"]]
+            assert run["status"] in case.ends, (run["end_reason"], run["call_id"], events)
 
         await of_each(cases, test)
 
