@@ -14,6 +14,9 @@ from fastapi import FastAPI
 from offhook.kit.wsfast import MediaSocketProtocol
 
 GRACE_S = 10
+# Longer than carriers, reverse proxies and HTTP libraries (5 to 60 s) keep a connection that nobody uses: who closes it
+# first must be they, or a request of theirs meets the close and is lost.
+UNUSED_S = 75
 
 
 class PortInUse(Exception):
@@ -93,5 +96,6 @@ def configuration(app: FastAPI, *, max_socket_message_bytes: int) -> uvicorn.Con
         access_log=False,
         server_header=False,
         proxy_headers=False,  # the application reads them (kit.http.proxies)
+        timeout_keep_alive=UNUSED_S,
         timeout_graceful_shutdown=GRACE_S,
     )

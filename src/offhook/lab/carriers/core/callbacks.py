@@ -14,8 +14,6 @@ from offhook.lab.carriers.core.chaos import Chaos, PostFault
 
 Form = Sequence[tuple[str, str]]
 ANSWER_WITHIN_S: Final = 15.0
-# Shorter than servers keep a connection open, so that none is used at the moment in which it is closed.
-UNUSED_S: Final = 2.0
 
 
 @dataclass(slots=True)
@@ -122,12 +120,7 @@ class PostOffice:
         self.is_fine: Callable[[int], bool] = lambda status: status < 500
 
     def open(self) -> None:
-        self._client = httpx.AsyncClient(
-            transport=self.transport,
-            trust_env=False,
-            timeout=ANSWER_WITHIN_S,
-            limits=httpx.Limits(keepalive_expiry=UNUSED_S),
-        )
+        self._client = httpx.AsyncClient(transport=self.transport, trust_env=False, timeout=ANSWER_WITHIN_S)
 
     async def close(self) -> None:
         await self._tasks.close()
