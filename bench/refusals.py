@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,6 @@ from tests.calls.carrier_desk import OURS, PUBLIC, THEIRS
 from tests.conftest import create_database
 from tests.telephony.emulator_desk import EMULATORS
 from tests.telephony.platform_desk import Platform, platform_of
-from tests.usage.test_enforcement import enforce
 from tests.voice.phone import simple_agent
 
 from offhook.kit import logging, migrations
@@ -29,6 +29,7 @@ from offhook.kit.db import Database
 from offhook.kit.postgres import EmbeddedPostgres
 from offhook.lab.carriers import Callback, phones
 from offhook.orgs.tables import Organization
+from offhook.usage import ledger
 
 UNKNOWN = "+14155550199"
 
@@ -65,16 +66,30 @@ def p95(values: list[float]) -> float:
     return round(statistics.quantiles(values, n=20)[-1], 1)
 
 
+async def enforce(platform: Platform, *, cents: int) -> None:
+    """Calls are charged, from a balance to which this is added."""
+    async with platform.root.db.transaction() as session:
+        if cents:
+            await ledger.add_credit(session, platform.organization_id, cents)
+        await ledger.set_terms(
+            session,
+            platform.organization_id,
+            platform_cents_per_minute=Decimal(1),
+            included_minutes=0,
+            is_enforced=True,
+        )
+
+
 async def reasons(platform: Platform) -> AsyncIterator[tuple[str, str]]:
     """(reason, number that is called), one after the other, with everything in place for it."""
-    client, organization_id = platform.client, platform.organization_id
+    client = platform.client
     inbound = f"{PUBLIC}/api/v1/telephony/inbound"
     platform.carrier.own(UNKNOWN)
     platform.carrier.point_at(f"{inbound}/run")
     yield "unknown number", UNKNOWN
-    await enforce(platform.root, organization_id)
+    await enforce(platform, cents=0)
     yield "empty balance", OURS
-    await enforce(platform.root, organization_id, cents=1000)
+    await enforce(platform, cents=1000)
     body = {"name": "Draft", "workflow_definition": simple_agent()}
     draft = (await client.post("/workflow/create/definition", json=body)).json()
     platform.carrier.point_at(f"{inbound}/{draft['id']}")

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -24,7 +24,7 @@ class Us(RestServer):
         self.documents: dict[str, tuple[str, str]] = {}
         self.statuses: dict[str, list[int]] = {}
         self.sockets: list[tuple[ServerConnection, list[Any]]] = []
-        self.on_socket: Callable[[ServerConnection, list[Any]], Awaitable[None]] | None = None
+        self.on_socket: Callable[[ServerConnection, list[Any]], Coroutine[Any, Any, None]] | None = None
         self.media_url = ""
 
     def guard(self, request: Request) -> Reply | None:
