@@ -82,7 +82,9 @@ async def test_another_leg_s_price_is_charged_beside_the_call_s(account: Account
     run_id = await account.dial()
     path, other = f"/fakecom/events/{run_id}", {"call_id": "ANOTHER"}
     assert (await account.says(path, {"status": "completed"} | other)).json() == {"status": "ignored"}
-    for one in (END, COST | other, COST, COST | other | {"cost": "0.0330"}):
+    assert (await account.says(path, COST | other)).json() == {"status": "ok"}, "before the call's own"
+    assert (await detail(account, run_id))["carrier_bill"]["duration_s"] is None
+    for one in (END, COST, COST | other | {"cost": "0.0330"}):
         assert (await account.says(path, one)).json() == {"status": "ok"}
     assert (await account.says(path, COST | other)).json() == {"status": "duplicate"}
     run = await detail(account, run_id)

@@ -85,7 +85,8 @@ def _with_leg(known: Mapping[str, Any], leg: str, said: CarrierBill) -> dict[str
     legs: dict[str, Any] = known.get("legs", {})
     if leg not in legs and len(legs) >= MOST_LEGS:
         return dict(known)
-    return {**known, "legs": {**legs, leg: _merged(legs.get(leg, {}), said)}}
+    # The call's own bill has all its names before anything is said of it.
+    return {**_merged(known, CarrierBill()), "legs": {**legs, leg: _merged(legs.get(leg, {}), said)}}
 
 
 def _merged(known: Mapping[str, Any], said: CarrierBill) -> dict[str, Any]:

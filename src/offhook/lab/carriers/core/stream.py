@@ -15,7 +15,7 @@ from offhook.lab.carriers.core.chaos import SocketFault
 from offhook.telephony.line import Playout
 
 State = Literal["connecting", "open", "started", "over"]
-CONNECT_S: Final = 5.0
+CONNECT_S: Final = 15.0
 _BYE: Final = None
 
 
