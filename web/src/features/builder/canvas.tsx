@@ -11,9 +11,9 @@ import {
   ReactFlow,
   type ReactFlowInstance,
   applyEdgeChanges,
+  applyNodeChanges,
   useReactFlow,
   useStore,
-  useStoreApi,
   type EdgeChange,
   type NodeChange,
 } from "@xyflow/react";
@@ -59,24 +59,20 @@ export function Canvas() {
   const { definition } = document;
   const flow = useReactFlow<StepNode, WayEdge>();
   const actions = useCanvasActions();
-  const store = useStoreApi<StepNode, WayEdge>();
-  // The library holds the steps, so that each move of one that is dragged is drawn without this page: it is told when the
-  // document changes, and tells when a step is let go.
-  const [firstNodes] = useState<StepNode[]>(() => flowNodes([], definition, selection, specs, canEdit));
+  const [nodes, setNodes] = useState<StepNode[]>(() => flowNodes([], definition, selection, specs, canEdit));
   const [edges, setEdges] = useState<WayEdge[]>(() => flowEdges([], definition, selection));
   const [menu, setMenu] = useState<MenuPlace | null>(null);
 
   useEffect(() => {
-    const { nodes, setNodes } = store.getState();
-    const next = flowNodes(nodes, definition, selection, specs, canEdit);
-    if (next !== nodes) setNodes(next);
+    setNodes((before) => flowNodes(before, definition, selection, specs, canEdit));
     setEdges((before) => flowEdges(before, definition, selection));
-  }, [store, definition, selection, specs, canEdit]);
+  }, [definition, selection, specs, canEdit]);
   useReveal();
 
   const { change } = editor;
-  const letStepsGo = useCallback(
+  const changeNodes = useCallback(
     (changes: NodeChange<StepNode>[]) => {
+      setNodes((before) => applyNodeChanges(changes, before));
       const places = new Map(
         changes.flatMap((item) => (item.type === "position" && item.dragging === false && item.position ? [[item.id, item.position] as const] : [])),
       );
@@ -131,11 +127,11 @@ export function Canvas() {
     <div className={classes.canvas} data-tour="canvas" role="region" aria-label="Steps of the conversation" onKeyDown={press}>
       <LabelLayer value={labels}>
         <ReactFlow<StepNode, WayEdge>
-          defaultNodes={firstNodes}
+          nodes={nodes}
           edges={edges}
           nodeTypes={NODE_TYPES}
           edgeTypes={EDGE_TYPES}
-          onNodesChange={letStepsGo}
+          onNodesChange={changeNodes}
           onEdgesChange={changeEdges}
           onSelectionChange={choose}
           onConnect={join}
