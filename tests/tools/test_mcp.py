@@ -15,6 +15,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from offhook.root import Root
 from tests.fakes.calls import FixedModels, use_fakes
 from tests.fakes.scripted import calls, says
+from tests.fakes.web import json_reply, local_server
 from tests.tools.conftest import Maker
 from tests.workflows.definitions import agent, definition, edge, end, start
 
@@ -164,6 +165,12 @@ class TestCatalogue:
         answer = (await maker.post(f"/tools/{uuid}/mcp/refresh")).json()
         assert answer["error"].startswith("The MCP server failed")
         assert len(answer["discovered_tools"]) == len(await catalogue(maker, uuid)) == 3
+
+    async def test_of_an_address_that_is_no_mcp_server(self, maker: Maker) -> None:
+        async with local_server(json_reply({"order": 1})) as server:
+            uuid = await maker.tool(mcp(f"http://mcp.test:{server.port}/mcp"))
+            answer = (await maker.post(f"/tools/{uuid}/mcp/refresh")).json()
+        assert answer["error"] == "The MCP server failed: it does not answer as MCP servers do."
 
     async def test_is_the_servers_word_and_nobody_elses(self, maker: Maker, shop: Shop) -> None:
         invented = [{"name": "refund_everything", "description": "x", "parameters": {"type": "object"}}]

@@ -41,7 +41,9 @@ def _read(file: Path) -> dict[str, Any]:
         if file.stat().st_size > LARGEST:
             raise CommandError(f"{file} is larger than {LARGEST // 1_000_000} MB.")
         content = json.loads(file.read_text("utf-8"))
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise CommandError(f"{file} cannot be read: {error.strerror or error}.") from None
+    except ValueError as error:
         raise CommandError(f"{file} cannot be read as JSON: {error}.") from None
     found = content.get("model_configuration", content) if isinstance(content, dict) else None
     if not isinstance(found, dict) or not found:

@@ -83,7 +83,9 @@ def _reason(error: BaseException) -> str:
     """One sentence from an SDK's nested groups of exceptions."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    return plain_text(str(getattr(error, "message", None) or error or type(error).__name__)[:300])
+    said = plain_text(str(getattr(error, "message", None) or error or type(error).__name__))
+    # the SDK's own check of each message: pages of it, about kinds of messages that nobody chose
+    return "it does not answer as MCP servers do." if "validation error" in said else said.partition("\n")[0][:300]
 
 
 def _entry(tool: Any) -> dict[str, Any] | None:
