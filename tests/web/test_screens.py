@@ -263,32 +263,6 @@ def test_a_campaign_keeps_its_hours_is_held_and_called_again(page: Page) -> None
     expect(page.get_by_role("button", name="Start dialling")).to_be_visible()
 
 
-def test_a_number_is_bought_and_given_back(page: Page) -> None:
-    page.goto("/phone")
-    page.get_by_role("button", name="Check now: Simulated town").click()
-    expect(page.get_by_text("The carrier takes these credentials.")).to_be_visible()
-    page.get_by_role("button", name="Get a number").first.click()
-    dialog = page.get_by_role("dialog")
-    dialog.get_by_role("radiogroup", name="Number").get_by_role("radio").nth(1).check()
-    dialog.get_by_role("button", name="Buy it").click()
-    expect(dialog.get_by_text("It is yours")).to_be_visible()
-    dialog.get_by_role("button", name="Done").click()
-    more = page.get_by_role("button", name=re.compile(r"^More about \+1")).first
-    number = (more.get_attribute("aria-label") or "").removeprefix("More about ")
-    more.press("Enter")
-    picture(page, "phone-number")
-    page.get_by_role("menuitem", name="Release").click()
-    expect(dialog).to_contain_text("somebody else may get it")
-    expect(dialog.get_by_role("button", name="Release", exact=True)).to_be_focused()
-    page.keyboard.press("Escape")
-    expect(more).to_be_focused()
-    more.press("Enter")
-    page.get_by_role("menuitem", name="Release").click()
-    dialog.get_by_role("button", name="Release", exact=True).click()
-    expect(dialog).to_have_count(0)
-    expect(page.get_by_text(number, exact=True)).to_have_count(0)
-
-
 def test_long_lists_have_pages(page: Page) -> None:
     numbers = [f"+1202555{index:04}" for index in range(100, 160)]
     ask(page, "POST", "/organizations/do-not-call", {"phone_numbers": numbers})
