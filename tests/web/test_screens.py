@@ -282,6 +282,16 @@ def test_long_lists_have_pages(page: Page) -> None:
     expect(page.get_by_role("button", name="Show more")).to_have_count(0)
 
 
+def test_a_voice_is_heard_before_it_is_chosen(page: Page) -> None:
+    page.goto("/settings/models")
+    with page.expect_response("**/voice-preview") as spoken:
+        page.get_by_role("button", name="Listen to this voice").click()
+    assert (spoken.value.status, spoken.value.headers["content-type"]) == (200, "audio/wav")
+    expect(page.get_by_role("button", name="Stop", exact=True)).to_be_visible()
+    # until the sentence is over
+    expect(page.get_by_role("button", name="Listen to this voice")).to_be_visible(timeout=60_000)
+
+
 def test_a_key_is_made_by_keyboard_and_shown_once(page: Page) -> None:
     page.goto("/settings/keys")
     settle(page)
