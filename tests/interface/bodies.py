@@ -79,6 +79,7 @@ BODIES: dict[str, Body] = {
     "put_preferences": lambda world: {"timezone": "Europe/Paris"},
     "put_model_configurations": lambda world: {"llm": {"provider": "builtin", "model": "rules"}},
     "check_model_configurations": lambda world: {"llm": {"provider": "builtin", "model": "rules"}},
+    "preview_voice": lambda world: {"tts": {"provider": "builtin"}, "text": "Hello."},
     "create_presigned_upload_url": lambda world: {"file_name": "a.csv", "file_size": 10, "content_type": "text/csv"},
     "create_campaign": lambda world: {
         "name": f"Another {world.mark}",

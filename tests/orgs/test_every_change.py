@@ -55,6 +55,7 @@ NO_ENTRY = NOT_RECORDED | {
     "transcribe_recording": "a question: changes nothing",
     "search_knowledge": "a question: changes nothing",
     "check_model_configurations": "a question to the vendors: changes nothing",
+    "preview_voice": "a question: changes nothing, and what it costs is bounded",
     "test_webhook": "changes nothing: a letter that is neither stored nor numbered",
     "test_phone_call": "the run is the record: who, when, to which number, at what cost",
     "trigger_agent": "the run is the record, with the key in its context",
