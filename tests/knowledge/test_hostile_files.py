@@ -77,7 +77,7 @@ CASES: dict[str, tuple[Callable[[], bytes], str, str]] = {
     "script only": (lambda: b"<html><script>document.write('x')</script></html>", "app.html", "no text"),
     "cut off": (lambda: (DATA / "writer.docx").read_bytes()[:3000] + b"word/document.xml", "half.docx", "damaged"),
     "one line": (lambda: b"word " * 1_200_000, "line.txt", "million characters"),
-    "deep": (lambda: b"<div>" * 40_000 + b"deep down", "deep.html", ""),
+    "deep": (lambda: b"<div>" * 200_000 + b"deep down", "deep.html", ""),
 }
 
 
