@@ -119,6 +119,8 @@ class TestReadAndChange:
             assert (gone.status_code, gone.json()["status"]) == (200, "archived")
             assert gone.json()["archived_at"] is not None
             assert (await librarian.request("DELETE", f"/{document['id']}")).status_code == 200
+        left = await librarian.request("GET", "/", params={"has_archived": False})
+        assert (left.json(), left.headers["X-Total-Count"]) == ([], "0")
         assert await librarian.find("tickets") == []
         for document, status in ((ready, "ready"), (broken, "failed")):
             back = await librarian.request("POST", f"/{document['id']}/unarchive")

@@ -9,6 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 
 AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
+OWNER = "owner@localhost"
 TAKES_SCREENSHOTS = os.environ.get("OFFHOOK_SCREENSHOTS") == "1"
 SETTINGS = (
     "organization", "members", "audit", "models", "tools", "credentials", "do-not-call", "keys", "webhooks", "account",

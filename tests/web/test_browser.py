@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, Playwright, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, Playwright, expect
 
 from offhook.kit import http
 from tests.web.browser import chromium, find_chromium, record_caller, running_server
@@ -32,12 +32,6 @@ CALLER = [(12.0, "I would like to book an appointment."), (20.5, "Tuesday."), (2
 def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with running_server(tmp_path_factory.mktemp("serve") / "data") as printed:
         yield printed
-
-
-@pytest.fixture(scope="module")
-def playwright() -> Iterator[Playwright]:
-    with sync_playwright() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, Playwright, expect
 
 from offhook.kit import http
 from tests.web.browser import chromium, find_chromium, running_server
@@ -32,8 +32,8 @@ def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright, chromium(playwright) as started:
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    with chromium(playwright) as started:
         yield started
 
 

@@ -2,23 +2,20 @@
 sessions that end, and people who may only look."""
 
 import gzip
-import os
 import re
-import subprocess
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Response, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Response, expect
 
 from offhook.kit import http
-from tests.web.browser import chromium, find_chromium, running_server
+from tests.web.browser import find_chromium
 from tests.web.hook import deliveries_are_shown, listening
 from tests.web.keyboard import walk, walk_dialog
 from tests.web.looks import (
     FORMS,
+    OWNER,
     PAGES,
     Form,
     ask,
@@ -39,69 +36,15 @@ pytestmark = [
     pytest.mark.skipif(find_chromium() is None, reason="there is no Chromium on PATH"),
     pytest.mark.skipif(not UI.is_file(), reason="the web UI is not built: make web"),
     pytest.mark.timeout(400),
+    pytest.mark.usefixtures("patience"),
 ]
 
-OWNER, PASSWORD = "owner@localhost", "correct horse battery"
+PASSWORD = "correct horse battery"
 VIEWER = "viewer@example.com"
 DEMO = "Appointment booking (demo)"
 # Of first loads: what a browser fetches before the list of agents can be used.
 MOST_SCRIPT = 350_000
-PATIENCE_MS = 60_000
 WINDOWS: tuple[tuple[int, Literal["light", "dark"]], ...] = ((1280, "light"), (390, "dark"))
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _patience() -> Iterator[None]:
-    """Of a machine that does much else beside; whatever is there is found at once."""
-    expect.set_options(timeout=PATIENCE_MS)
-    yield
-    expect.set_options(timeout=5_000)
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("serve") / "data"
-
-
-@pytest.fixture(scope="module")
-def link(data: Path) -> Iterator[str]:
-    # Customers' servers of these tests are on this machine.
-    with running_server(data, {"OFFHOOK_EGRESS_ALLOW": "127.0.0.1/32"}) as printed:
-        yield printed
-
-
-@pytest.fixture(scope="module")
-def base(link: str) -> str:
-    return link.partition("/sign-in")[0]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright, chromium(playwright) as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def context(browser: Browser, base: str) -> Iterator[BrowserContext]:
-    opened = browser.new_context(
-        viewport={"width": 1280, "height": 800}, color_scheme="light", base_url=base, accept_downloads=True
-    )
-    opened.set_default_timeout(PATIENCE_MS)
-    yield opened
-    opened.close()
-
-
-@pytest.fixture(scope="module")
-def page(context: BrowserContext, link: str, data: Path) -> Page:
-    """Signed in by the printed link, as somebody who sees across organisations, too."""
-    subprocess.run(
-        [sys.executable, "-m", "offhook.cli", "superuser", "grant", OWNER],
-        env={**os.environ, "OFFHOOK_DATA_DIR": str(data)}, check=True, capture_output=True,
-    )  # fmt: skip
-    opened = context.new_page()
-    opened.goto(link)
-    expect(opened.get_by_role("heading", name="Agents", exact=True)).to_be_visible()
-    return opened
 
 
 def test_a_newcomer_talks_publishes_and_calls_twenty_people(page: Page, base: str) -> None:

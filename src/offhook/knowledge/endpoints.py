@@ -47,10 +47,17 @@ async def list_knowledge_documents(
     response: Response,
     part: SliceParams,
     status: DocumentStatus | None = None,
+    has_archived: Annotated[bool, Query(description="False leaves out the archived ones")] = True,
 ) -> list[DocumentResponse]:
-    """Newest first, archived ones included unless `status` says otherwise; `X-Total-Count` is the whole length."""
+    """Newest first, archived ones included unless `status` or `has_archived` says otherwise; `X-Total-Count` is the
+    whole length."""
     rows, total = await service.listing(
-        session, org.organization_id, status=status, limit=part.limit, offset=part.offset
+        session,
+        org.organization_id,
+        status=status,
+        has_archived=has_archived,
+        limit=part.limit,
+        offset=part.offset,
     )
     set_total(response, total)
     return [DocumentResponse.of(*row) for row in rows]

@@ -690,7 +690,8 @@ export interface paths {
         };
         /**
          * List Knowledge Documents
-         * @description Newest first, archived ones included unless `status` says otherwise; `X-Total-Count` is the whole length.
+         * @description Newest first, archived ones included unless `status` or `has_archived` says otherwise; `X-Total-Count` is the
+         *     whole length.
          */
         get: operations["list_knowledge_documents"];
         put?: never;
@@ -11954,6 +11955,8 @@ export interface operations {
         parameters: {
             query?: {
                 status?: ("processing" | "ready" | "failed" | "archived") | null;
+                /** @description False leaves out the archived ones */
+                has_archived?: boolean;
                 limit?: number | null;
                 offset?: number;
             };

@@ -3,6 +3,8 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 
 const PART = 50;
+/** One more than is shown says whether there is another part. */
+const ASKED = PART + 1;
 
 export interface LongList<Item> {
   data: Item[] | undefined;
@@ -23,16 +25,21 @@ export function useLongList<Item>(
   const query = useInfiniteQuery({
     queryKey: key,
     initialPageParam: 0,
-    queryFn: ({ pageParam }) => load({ limit: PART, offset: pageParam }),
-    getNextPageParam: (last, all) => (last.length < PART ? undefined : all.length * PART),
-    refetchInterval: ({ state }) => refetchMs(state.data?.pages.flatMap((page) => page) ?? []),
+    queryFn: ({ pageParam }) => load({ limit: ASKED, offset: pageParam }),
+    getNextPageParam: (last, all) => (last.length < ASKED ? undefined : all.length * PART),
+    placeholderData: (before) => before,
+    refetchInterval: ({ state }) => refetchMs(joined(state.data?.pages) ?? []),
   });
   return {
-    data: query.data?.pages.flatMap((page) => page),
+    data: joined(query.data?.pages),
     isError: query.isError,
     error: query.error,
     refetch: query.refetch,
     more: query.hasNextPage ? () => void query.fetchNextPage() : null,
     isLoadingMore: query.isFetchingNextPage,
   };
+}
+
+function joined<Item>(parts: Item[][] | undefined): Item[] | undefined {
+  return parts?.flatMap((part) => part.slice(0, PART));
 }

@@ -8,20 +8,39 @@ const AFTER_MS = 20;
 export function useFocusBack(isOpen: boolean): void {
   useLayoutEffect(() => {
     if (!isOpen) return;
-    const opener = lasting(document.activeElement);
+    const menu = document.activeElement?.closest("[role=menu]") ?? null;
+    const opener = lasting(document.activeElement, menu);
+    const around = opener === null ? [] : ancestors(opener);
     return () => {
       const last = document.activeElement;
       window.setTimeout(() => {
         const now = document.activeElement;
-        if (now === null || now === document.body || now === last) opener?.focus({ preventScroll: true });
+        // The library gives it back to the item of a menu, and that is about to go when the dialog was closed at once.
+        const isLost = now === null || now === document.body || now === last || (menu?.contains(now) ?? false);
+        if (isLost) opener?.focus({ preventScroll: true });
+        if (isLost && opener?.isConnected === false) focusPlace(around);
       }, AFTER_MS);
     };
   }, [isOpen]);
 }
 
 /** An item of a menu is gone when its dialog closes: the button of the menu is still there. */
-function lasting(opener: Element | null): HTMLElement | null {
-  const button = document.getElementById(opener?.closest("[role=menu]")?.getAttribute("aria-labelledby") ?? "");
+function lasting(opener: Element | null, menu: Element | null): HTMLElement | null {
+  const button = document.getElementById(menu?.getAttribute("aria-labelledby") ?? "");
   const found = button ?? opener;
   return found instanceof HTMLElement && found !== document.body ? found : null;
+}
+
+/** From the nearest one on, as far as the focus may lead. */
+function ancestors(element: HTMLElement): HTMLElement[] {
+  const parent = element.parentElement;
+  return parent === null || parent === document.body ? [] : [parent, ...ancestors(parent)];
+}
+
+/** What was taken out of a list by its dialog cannot have the focus: its list has it, or what stands around that. */
+function focusPlace(around: HTMLElement[]): void {
+  const place = around.find((one) => one.isConnected && one.matches("[role=region], section, main"));
+  if (!place) return;
+  if (!place.hasAttribute("tabindex")) place.tabIndex = -1;
+  place.focus({ preventScroll: true });
 }

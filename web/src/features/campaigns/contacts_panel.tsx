@@ -8,6 +8,7 @@ import { Empty, Loaded } from "../../components/page";
 import { Panel } from "../../components/panel";
 import { messageOf } from "../../lib/errors";
 import { dateTime, when, words } from "../../lib/format";
+import { useLastPage } from "../../lib/last_page";
 import type { Schema } from "../../lib/types";
 import { type Campaign, type ContactState, useContacts, useWhyNotNow } from "./api";
 
@@ -24,6 +25,7 @@ export function ContactsPanel({ campaign }: { campaign: Campaign }) {
   const [state, setState] = useState<ContactState | null>(null);
   const [page, setPage] = useState(1);
   const contacts = useContacts(campaign.id, state, page, campaign.status === "running");
+  useLastPage(page, contacts, setPage);
   return (
     <Panel
       title="Contacts"

@@ -1,6 +1,6 @@
 /** Requests about documents. */
 
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api, unwrap } from "../../lib/client";
 import { useLongList } from "../../lib/long_list";
 import { token } from "../../lib/session";
@@ -11,12 +11,22 @@ export type Document = Schema<"DocumentResponse">;
 
 export const KINDS = ".pdf,.docx,.txt,.md,.html,.htm,.csv";
 
-export function useDocuments() {
+export function useDocuments(hasArchived: boolean) {
   return useLongList(
-    ["documents"],
-    (part) => unwrap(api.GET("/api/v1/knowledge-base/", { params: { query: part } })),
+    ["documents", hasArchived],
+    (part) => unwrap(api.GET("/api/v1/knowledge-base/", { params: { query: { ...part, has_archived: hasArchived } } })),
     (documents) => (documents.some((document) => document.status === "processing") ? 1_500 : false),
   );
+}
+
+/** Whether there is any that the list without the archived ones leaves out. */
+export function useHasArchived(isWanted: boolean): boolean {
+  const found = useQuery({
+    queryKey: ["documents", "archived"],
+    enabled: isWanted,
+    queryFn: () => unwrap(api.GET("/api/v1/knowledge-base/", { params: { query: { status: "archived", limit: 1 } } })),
+  });
+  return (found.data?.length ?? 0) > 0;
 }
 
 export async function upload(file: File, onShare: (share: number) => void): Promise<void> {

@@ -4,7 +4,6 @@ import { Badge, Button, Group, Loader, Select, Table, Text, TextInput, Tooltip }
 import { useState } from "react";
 import { DataTable } from "../../components/data_table";
 import { FormDialog } from "../../components/dialog";
-import { Empty } from "../../components/page";
 import { useMay } from "../../lib/account";
 import { count, fileSize, when, words } from "../../lib/format";
 import { useForm } from "../../lib/form";
@@ -22,13 +21,6 @@ const COLUMNS = [
 
 export function DocumentTable({ documents }: { documents: Document[] }) {
   const [edited, setEdited] = useState<Document | null>(null);
-  if (documents.length === 0) {
-    return (
-      <Empty isInside title="Only archived ones">
-        Turn on Archived to see them.
-      </Empty>
-    );
-  }
   return (
     <>
       <DataTable label="Documents" columns={COLUMNS} minWidth={760}>

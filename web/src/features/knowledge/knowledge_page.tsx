@@ -7,7 +7,7 @@ import { ShowMore } from "../../components/data_table";
 import { Empty, Loaded, Page } from "../../components/page";
 import { Panel } from "../../components/panel";
 import { useMay } from "../../lib/account";
-import { KINDS, useDocuments } from "./api";
+import { KINDS, useDocuments, useHasArchived } from "./api";
 import { DocumentTable } from "./document_table";
 import classes from "./knowledge.module.css";
 import { SearchPanel } from "./search_panel";
@@ -15,9 +15,11 @@ import { type Upload, useUploads } from "./use_uploads";
 
 export function KnowledgePage() {
   const may = useMay();
-  const documents = useDocuments();
-  const { uploads, add, dismiss } = useUploads();
   const [hasArchived, setHasArchived] = useState(false);
+  const documents = useDocuments(hasArchived);
+  const isBare = documents.data?.length === 0;
+  const mayHaveArchived = useHasArchived(isBare && !hasArchived);
+  const { uploads, add, dismiss } = useUploads();
   return (
     <Page title="Knowledge" about="What agents may look up while they talk. A step of an agent chooses its documents.">
       {may.write && <Drop onFiles={add} />}
@@ -26,8 +28,7 @@ export function KnowledgePage() {
       ))}
       <Loaded query={documents} what="The documents" height={240}>
         {(data) => {
-          const shown = data.filter((document) => hasArchived || document.status !== "archived");
-          if (data.length === 0) {
+          if (isBare && !mayHaveArchived) {
             return (
               <Empty title="No documents yet">
                 Add opening hours, price lists or a handbook as PDF, Word, text, Markdown, HTML or CSV. Each is ready within a minute, and you can try here what agents would find.
@@ -36,14 +37,20 @@ export function KnowledgePage() {
           }
           return (
             <>
+              <SearchPanel isEmpty={!data.some((document) => document.status === "ready")} />
               <Panel
                 title="Documents"
                 right={<Switch label="Archived" checked={hasArchived} onChange={(event) => setHasArchived(event.currentTarget.checked)} />}
               >
-                <DocumentTable documents={shown} />
+                {isBare ? (
+                  <Empty isInside title="Only archived ones">
+                    Turn on Archived to see them.
+                  </Empty>
+                ) : (
+                  <DocumentTable documents={data} />
+                )}
                 <ShowMore list={documents} what="documents" />
               </Panel>
-              <SearchPanel isEmpty={!data.some((document) => document.status === "ready")} />
             </>
           );
         }}

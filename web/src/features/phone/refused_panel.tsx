@@ -5,6 +5,7 @@ import { useState } from "react";
 import { DataTable, Pager } from "../../components/data_table";
 import { Panel } from "../../components/panel";
 import { when, words } from "../../lib/format";
+import { useLastPage } from "../../lib/last_page";
 import { useRefused } from "./api";
 
 const COLUMNS = [{ title: "When" }, { title: "From" }, { title: "To" }, { title: "Why" }, { title: "What was said" }];
@@ -12,6 +13,7 @@ const COLUMNS = [{ title: "When" }, { title: "From" }, { title: "To" }, { title:
 export function RefusedPanel() {
   const [page, setPage] = useState(1);
   const refused = useRefused(page);
+  useLastPage(page, refused, setPage);
   if (refused.data === undefined || refused.data.total_count === 0) return null;
   return (
     <Panel title="Calls that were not taken">

@@ -11,6 +11,7 @@ import { Panel } from "../../components/panel";
 import { RunBadge } from "../../components/run_badge";
 import { download } from "../../lib/download";
 import { dateTime, duration, money, when } from "../../lib/format";
+import { useLastPage } from "../../lib/last_page";
 import { failed } from "../../lib/notice";
 import type { Schema } from "../../lib/types";
 import { reportPath, useAllRuns } from "./api";
@@ -33,6 +34,7 @@ export function RunsPage() {
   const navigate = useNavigate();
   const runs = useAllRuns(search);
   const go = (next: RunSearch) => void navigate({ to: "/runs", search: next, replace: true });
+  useLastPage(search.page ?? 1, runs, (page) => go({ ...search, page }));
   const sorting = {
     by: search.sort ?? "created_at",
     order: search.order ?? ("desc" as const),

@@ -7,6 +7,7 @@ import { Panel } from "../../components/panel";
 import { Problem } from "../../components/problem";
 import { RunBadge } from "../../components/run_badge";
 import { duration, ms, when, words } from "../../lib/format";
+import { useLastPage } from "../../lib/last_page";
 import type { Run } from "../../lib/types";
 import { useRuns } from "./api";
 import classes from "./runs.module.css";
@@ -16,6 +17,7 @@ const PER_PAGE = 10;
 export function RunsPanel({ agentId }: { agentId: number }) {
   const [page, setPage] = useState(1);
   const runs = useRuns(agentId, page, PER_PAGE);
+  useLastPage(page, runs, setPage);
   return (
     <Panel
       title="Conversations"

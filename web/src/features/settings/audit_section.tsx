@@ -7,6 +7,7 @@ import { DataTable, Pager } from "../../components/data_table";
 import { Empty, Loaded } from "../../components/page";
 import { Panel } from "../../components/panel";
 import { dateTime } from "../../lib/format";
+import { useLastPage } from "../../lib/last_page";
 import type { Schema } from "../../lib/types";
 import { useAudit } from "./api_lists";
 
@@ -17,6 +18,7 @@ export default function AuditSection() {
   const [action] = useDebouncedValue(typed, 300);
   const [page, setPage] = useState(1);
   const log = useAudit(action, page);
+  useLastPage(page, log, setPage);
   return (
     <Panel
       title="Audit log"

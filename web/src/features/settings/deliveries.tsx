@@ -6,6 +6,7 @@ import { DataTable, Pager } from "../../components/data_table";
 import { Empty, Loaded } from "../../components/page";
 import { Panel } from "../../components/panel";
 import { dateTime, many, ms, when } from "../../lib/format";
+import { useLastPage } from "../../lib/last_page";
 import { done, failed } from "../../lib/notice";
 import type { Schema } from "../../lib/types";
 import { type DeliveryStatus, useDeliveries, useDelivery, useResend, useResendDead } from "./api_webhooks";
@@ -26,6 +27,7 @@ export function Deliveries({ webhook, onClose }: { webhook: Schema<"WebhookRespo
   const [page, setPage] = useState(1);
   const [openId, setOpenId] = useState<number | null>(null);
   const deliveries = useDeliveries(webhook.id, status, page);
+  useLastPage(page, deliveries, setPage);
   const resendDead = useResendDead(webhook.id);
   const again = () => resendDead.mutate(undefined, { onSuccess: ({ resent }) => done(`${many(resent, "event")} will be sent again.`), onError: failed });
   return (

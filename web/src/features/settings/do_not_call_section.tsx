@@ -12,6 +12,7 @@ import { useMay } from "../../lib/account";
 import { fieldErrors } from "../../lib/errors";
 import { dateTime, many, words } from "../../lib/format";
 import { useForm } from "../../lib/form";
+import { useLastPage } from "../../lib/last_page";
 import { done, failed } from "../../lib/notice";
 import { useAddDoNotCall, useDoNotCall, useRemoveDoNotCall } from "./api_lists";
 
@@ -24,6 +25,7 @@ export default function DoNotCallSection() {
   const [page, setPage] = useState(1);
   const [isAdding, setIsAdding] = useState(false);
   const list = useDoNotCall(search, page);
+  useLastPage(page, list, setPage);
   const remove = useRemoveDoNotCall();
   const add = may.write && (
     <Button size="sm" onClick={() => setIsAdding(true)}>

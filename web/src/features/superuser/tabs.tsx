@@ -7,6 +7,7 @@ import { Empty, Loaded } from "../../components/page";
 import { Panel } from "../../components/panel";
 import { RunBadge } from "../../components/run_badge";
 import { count, dateTime, duration, money, when, words } from "../../lib/format";
+import { useLastPage } from "../../lib/last_page";
 import { useCampaigns, useRuns, useWorkflows } from "./api";
 
 const NOTHING = (
@@ -63,6 +64,7 @@ const RUN_COLUMNS = [
 export function RunsTab({ organizationId }: { organizationId: number | null }) {
   const [page, setPage] = useState(1);
   const runs = useRuns(organizationId, page);
+  useLastPage(page, runs, setPage);
   return (
     <Panel title="Runs">
       <Loaded query={runs} what="The runs">

@@ -10,6 +10,7 @@ import { Empty, Loaded, Page } from "../../components/page";
 import { Panel } from "../../components/panel";
 import { useMay } from "../../lib/account";
 import { count, dateTime, money, ms, words } from "../../lib/format";
+import { useLastPage } from "../../lib/last_page";
 import { type Insights, useInsights, useLedger, useModels, usePeriod } from "./api";
 import { CostChart, LatencyChart, MinutesChart, OutcomesChart } from "./day_charts";
 import classes from "./usage.module.css";
@@ -170,6 +171,7 @@ const LEDGER_COLUMNS = [{ title: "When" }, { title: "What" }, { title: "Amount",
 function Ledger() {
   const [page, setPage] = useState(1);
   const ledger = useLedger(page);
+  useLastPage(page, ledger, setPage);
   return (
     <Panel title="Ledger">
       <Loaded query={ledger} what="The ledger">
