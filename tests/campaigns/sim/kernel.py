@@ -1,8 +1,8 @@
 """Virtual time and processes that can be killed between any two steps: coroutines that are driven by hand."""
 
-import heapq
 import random
 from collections.abc import Callable, Coroutine, Generator, Sequence
+from heapq import heappop, heappush
 from typing import Any
 
 Work = Coroutine[Any, Any, Any]
@@ -78,24 +78,28 @@ class Kernel:
         self.now = 0.0
         self.steps = 0
         self.current: Task | None = None
-        self._heap: list[tuple[float, int, Callable[[], None]]] = []
+        # When, in which order, and what: a task to resume, if it is still in this generation, or something to call.
+        self._heap: list[tuple[float, int, Task | Callable[[], None], int]] = []
         self._order = 0
         self._waiters: dict[Any, list[Task]] = {}
 
     def at(self, delay: float, action: Callable[[], None]) -> None:
         self._order += 1
-        heapq.heappush(self._heap, (self.now + delay, self._order, action))
+        heappush(self._heap, (self.now + delay, self._order, action, 0))
+
+    def _resume_at(self, at: float, task: Task) -> None:
+        self._order += 1
+        heappush(self._heap, (at, self._order, task, task.generation))
 
     def spawn(self, coro: Work, process: Process, on_done: Callable[[Task], None] | None = None) -> Task:
         task = Task(coro, process, on_done)
         process.tasks.add(task)
-        self.at(0.0, lambda: self._resume(task, 0))
+        self._resume_at(self.now, task)
         return task
 
     def release(self, key: Any) -> None:
         for task in self._waiters.pop(key, ()):
-            generation = task.generation
-            self.at(0.0, lambda task=task, generation=generation: self._resume(task, generation))
+            self._resume_at(self.now, task)
 
     def kill(self, process: Process) -> None:
         process.is_alive = False
@@ -109,17 +113,19 @@ class Kernel:
 
     def run(self, until: float, is_over: Callable[[], bool]) -> bool:
         """Whether it was over before the time was up."""
-        while self._heap and not is_over():
-            at, _, action = heapq.heappop(self._heap)
+        heap = self._heap
+        while heap and not is_over():
+            at, _, what, generation = heappop(heap)
             if at > until:
                 return False
             self.now = at
-            action()
+            if not isinstance(what, Task):
+                what()
+            elif what.generation == generation and not what.is_done:
+                self._resume(what)
         return is_over()
 
-    def _resume(self, task: Task, generation: int) -> None:
-        if task.is_done or task.generation != generation:
-            return
+    def _resume(self, task: Task) -> None:
         task.generation += 1
         self.steps += 1
         before, self.current = self.current, task
@@ -133,12 +139,8 @@ class Kernel:
             return
         finally:
             self.current = before
-        self._park(task, signal)
-
-    def _park(self, task: Task, signal: Any) -> None:
-        generation = task.generation
         if isinstance(signal, Pause):
-            self.at(signal.seconds, lambda: self._resume(task, generation))
+            self._resume_at(self.now + signal.seconds, task)
         elif isinstance(signal, Wait):
             self._waiters.setdefault(signal.key, []).append(task)
         elif isinstance(signal, Join):
@@ -147,7 +149,7 @@ class Kernel:
             for child in waiting:
                 child.parent = task
             if not waiting:
-                self.at(0.0, lambda: self._resume(task, generation))
+                self._resume_at(self.now, task)
         else:
             raise TypeError(f"{signal!r} cannot be awaited here")
 
@@ -161,5 +163,4 @@ class Kernel:
         if parent is not None and not parent.is_done:
             parent.waits_for -= 1
             if parent.waits_for == 0:
-                generation = parent.generation
-                self.at(0.0, lambda: self._resume(parent, generation))
+                self._resume_at(self.now, parent)
