@@ -1,6 +1,7 @@
 """Virtual time and processes that can be killed between any two steps: coroutines that are driven by hand."""
 
 import random
+from collections import deque
 from collections.abc import Callable, Coroutine, Generator, Sequence
 from heapq import heappop, heappush
 from typing import Any
@@ -81,7 +82,8 @@ class Kernel:
         # When, in which order, and what: a task to resume, if it is still in this generation, or something to call.
         self._heap: list[tuple[float, int, Task | Callable[[], None], int]] = []
         self._order = 0
-        self._waiters: dict[Any, list[Task]] = {}
+        self._waiters: dict[Any, deque[Task]] = {}
+        self.is_held: Callable[[Any], bool] = lambda key: False
 
     def at(self, delay: float, action: Callable[[], None]) -> None:
         self._order += 1
@@ -98,8 +100,22 @@ class Kernel:
         return task
 
     def release(self, key: Any) -> None:
-        for task in self._waiters.pop(key, ()):
-            self._resume_at(self.now, task)
+        """Whoever has waited longest is next. Were all of them woken, a queue of n would cost n² to get through."""
+        waiting = self._waiters.get(key)
+        if waiting is None:
+            return
+        task = waiting.popleft()
+        if not waiting:
+            del self._waiters[key]
+        generation = task.generation
+        self.at(0.0, lambda: self._hand_over(key, task, generation))
+
+    def _hand_over(self, key: Any, task: Task, generation: int) -> None:
+        if task.generation == generation and not task.is_done:
+            self._resume(task)
+        # It died meanwhile, or found that it need not have it.
+        if not self.is_held(key):
+            self.release(key)
 
     def kill(self, process: Process) -> None:
         process.is_alive = False
@@ -142,7 +158,7 @@ class Kernel:
         if isinstance(signal, Pause):
             self._resume_at(self.now + signal.seconds, task)
         elif isinstance(signal, Wait):
-            self._waiters.setdefault(signal.key, []).append(task)
+            self._waiters.setdefault(signal.key, deque()).append(task)
         elif isinstance(signal, Join):
             waiting = [child for child in signal.tasks if not child.is_done]
             task.waits_for = len(waiting)

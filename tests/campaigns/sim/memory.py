@@ -66,6 +66,9 @@ class Memory:
     on_wake: Callable[[Process, int], None] = lambda process, organization_id: None
     on_reserved: Callable[[int], None] = lambda campaign_id: None
 
+    def __post_init__(self) -> None:
+        self.kernel.is_held = self.locks.__contains__
+
     def count_unfinished(self) -> None:
         self.unfinished = sum(row["status"] not in {"completed", "failed"} for row in self.tables["campaigns"].values())
 
