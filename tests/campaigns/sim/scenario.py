@@ -37,6 +37,7 @@ class Scenario:
     workers: int
     storm_s: float
     kill_every_s: float
+    tick_s: float
     storm: dict[str, float]
     can_say: bool
     pause_chance: float
@@ -57,6 +58,8 @@ def scenario_of(rng: random.Random) -> Scenario:
         workers=rng.choice([1, 2, 3]),
         storm_s=rng.choice([120.0, 600.0, 1800.0]),
         kill_every_s=rng.choice([0.0, 3.0, 20.0]),
+        # Nothing that must hold may hang on how often somebody looks.
+        tick_s=rng.choice([5.0, 15.0, 40.0]),
         storm={name: rng.choice([0.0, 0.0, 0.03, 0.3]) for name in FAULTS},
         can_say=rng.random() < 0.6,
         pause_chance=rng.choice([0.0, 0.0, 0.1]),

@@ -223,7 +223,7 @@ class World:
             worker = self.rng.choice(alive)
             self._spawn(worker, self.engines[worker.name].tick())
         after = self.kernel.now - self.storm_ends
-        self.kernel.at(5.0 if after < 600 else 60.0 if after < 3600 else 1200.0, self._tick)
+        self.kernel.at(self.scenario.tick_s if after < 600 else 60.0 if after < 3600 else 1200.0, self._tick)
         self._sweep()
 
     # the runs domain: callbacks, media, the sweeper
