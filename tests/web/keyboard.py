@@ -1,5 +1,7 @@
 """What a person without a mouse meets on a page: where Tab leads, whether it can be seen there, and what it is called."""
 
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -8,6 +10,18 @@ from playwright.sync_api import Locator, Page, expect
 _SCRIPT: Final = (Path(__file__).parent / "keyboard.js").read_text()
 # Beside what the script counts: parts that scroll are stops of Tab, too.
 _SPARE: Final = 6
+# Numbers what opens something, one of each sort of a table's rows, and says what each opens: menu, dialog, listbox.
+_MARK: Final = """(() => {
+  document.activeElement?.blur();
+  for (const e of document.querySelectorAll("[data-opener]")) e.removeAttribute("data-opener");
+  const seen = new Set();
+  const openers = [...document.querySelectorAll("[aria-haspopup][aria-expanded]")].filter((e) => {
+    const sort = e.ariaHasPopup + (e.ariaLabel ?? e.textContent ?? e.id).slice(0, 12) + (e.closest("tr") === null ? e.id : "");
+    return e.checkVisibility({ visibilityProperty: true }) && !e.disabled && !seen.has(sort) && seen.add(sort);
+  });
+  openers.forEach((e, index) => e.setAttribute("data-opener", index));
+  return openers.map((e) => e.ariaHasPopup);
+})()"""
 
 
 def walk(page: Page, name: str = "") -> list[str]:
@@ -31,6 +45,29 @@ def walk_dialog(page: Page, opener: Locator | None) -> list[str]:
     if opener is not None:
         expect(opener).to_be_focused()
     return [f"{page.url}, dialog: {fault}" for fault in found]
+
+
+def open_each(page: Page, names: Sequence[str] = ()) -> list[str]:
+    """Opens by keyboard what says that it opens something, and dialogs by the names of their buttons; Escape leads back."""
+    faults = []
+    for name in names:
+        opener = page.get_by_role("button", name=re.compile(name)).first
+        expect(opener).to_be_visible()
+        opener.press("Enter")
+        expect(page.get_by_role("dialog")).to_have_count(1)
+        faults += walk_dialog(page, opener)
+    kinds: list[str] = page.evaluate(_MARK)
+    for index, kind in enumerate(kinds):
+        opener = page.locator(f"[data-opener='{index}']")
+        opener.press("ArrowDown" if kind == "listbox" else "Enter")
+        expect(opener).to_have_attribute("aria-expanded", "true")
+        if kind != "listbox":
+            inside = page.locator(f"[role={kind}]")
+            expect(inside.locator(":focus").or_(inside.and_(page.locator(":focus")))).to_have_count(1)
+        page.keyboard.press("Escape")
+        expect(opener).to_have_attribute("aria-expanded", "false")
+        expect(opener).to_be_focused()
+    return [f"{page.url}, {fault}" for fault in faults]
 
 
 def _tab(page: Page, times: int) -> None:

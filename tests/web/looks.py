@@ -28,6 +28,12 @@ PAGES = {
     "/superuser": "superuser",
     "/nowhere": None,
 } | {f"/settings/{part}": f"settings-{part}" for part in SETTINGS}
+# Beside those of the forms below: the names of buttons that open one.
+DIALOGS = {
+    "/": ("^New agent",),
+    "/campaigns/1": ("^Redial",),
+    "/superuser": ("^Add credit to",),
+}
 _VIOLATIONS = """axe.run({resultTypes: ["violations"]}).then(({violations}) => violations
     .filter(({impact}) => impact === "serious" || impact === "critical")
     .flatMap(({id, nodes}) => nodes.map(({html, failureSummary}) => `${id}: ${html.slice(0, 160)} ${failureSummary}`)))"""

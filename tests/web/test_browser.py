@@ -143,6 +143,21 @@ def test_talk_from_the_list_to_the_recording(page: Page) -> None:
         page.wait_for_timeout(200)
     else:
         raise AssertionError("the recording has no sound")
+    place = page.get_by_role("slider", name="Place in the recording")
+    place.press("ArrowRight")
+    expect(place).to_have_attribute("aria-valuenow", "5", timeout=15_000)
+    page.get_by_role("button", name="Listen from").last.press("Enter")
+    expect(place).not_to_have_attribute("aria-valuenow", "5", timeout=15_000)
+    page.goto(f"{page.url}?at=7")
+    expect(place).to_have_attribute("aria-valuenow", "7", timeout=15_000)
+    page.get_by_role("button", name="Share").press("Enter")
+    expect(page.get_by_role("menuitem")).to_have_text(
+        [
+            re.compile(f"Copy a link to {what}$")
+            for what in ("this page", "this page, from 0:07", "the recording", "the transcript")
+        ]
+    )
+    page.keyboard.press("Escape")
     shoot(page, "run")
 
 
@@ -150,14 +165,29 @@ def test_talk_from_the_list_to_the_recording(page: Page) -> None:
 def test_write_with_the_same_agent(page: Page) -> None:
     open_demo(page)
     page.get_by_text("Type", exact=True).click()
-    page.get_by_role("button", name="Start a text chat").click()
+    page.get_by_role("button", name="Start a text chat").press("Enter")
     chat = page.get_by_role("log", name="Transcript").last
     expect(chat).to_contain_text("this is Maya from Riverside Dental", timeout=15_000)
-    page.get_by_label("Message").fill("when are you open")
-    page.get_by_label("Message").press("Enter")
+    message = page.get_by_label("Message")
+    expect(message).to_be_focused(timeout=15_000)
+    page.keyboard.type("xyzzy")
+    page.keyboard.press("Enter")
+    # once it is answered
+    back = chat.get_by_role("button", name="Go back and change: xyzzy")
+    expect(back).to_be_visible(timeout=15_000)
+    page.keyboard.press("Shift+Tab")
+    expect(back).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(message).to_have_value("xyzzy", timeout=15_000)
+    expect(message).to_be_focused()
+    page.keyboard.press("Control+a")
+    page.keyboard.type("when are you open")
+    page.keyboard.press("Enter")
     expect(chat).to_contain_text("We are open Monday to Friday", timeout=15_000)
-    page.get_by_role("button", name="End", exact=True).click()
+    expect(chat).not_to_contain_text("xyzzy")
+    page.get_by_role("button", name="End", exact=True).press("Enter")
     expect(page.get_by_text("The conversation is over.")).to_be_visible(timeout=15_000)
+    expect(page.get_by_role("button", name="Start again")).to_be_focused()
 
 
 def test_make_an_agent_from_nothing_and_publish_it(page: Page, home: str) -> None:

@@ -10,12 +10,18 @@ from playwright.sync_api import Browser, Locator, Page, Playwright, expect
 
 from offhook.kit import http
 from tests.web.browser import chromium, find_chromium, running_server
-from tests.web.keyboard import walk
+from tests.web.keyboard import open_each, walk
 
 ROOT = Path(http.__file__).parents[4]
 UI = Path(http.__file__).parents[2] / "_ui" / "index.html"
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
 SLOW = 15_000
+# What opens a dialog beside the canvas, by its part.
+OPENERS = {
+    "Test": ("^Keyboard shortcuts$",),
+    "Settings": ("^Delete$",),
+    "Versions": ("^Show$|changes?$", "^Restore$"),
+}
 
 pytestmark = [
     pytest.mark.browser,
@@ -252,6 +258,9 @@ def test_no_serious_fault_of_accessibility_and_all_of_it_by_keyboard(owner: Page
         owner.wait_for_timeout(300)
         assert faults(owner) == [], tab
         assert walk(owner, tab) == []
+        if tab == "Settings":
+            owner.get_by_role("button", name="This agent").press("Enter")
+        assert open_each(owner, OPENERS.get(tab, ())) == []
     owner.set_viewport_size({"width": 390, "height": 780})
     for _ in range(SLOW // 100):  # the page's own rules for scripts forbid wait_for_function
         if owner.evaluate("document.documentElement.scrollWidth") <= 390:

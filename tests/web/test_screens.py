@@ -12,8 +12,9 @@ from playwright.sync_api import Browser, BrowserContext, Page, Response, expect
 from offhook.kit import http
 from tests.web.browser import find_chromium
 from tests.web.hook import deliveries_are_shown, listening
-from tests.web.keyboard import walk, walk_dialog
+from tests.web.keyboard import open_each, walk, walk_dialog
 from tests.web.looks import (
+    DIALOGS,
     FORMS,
     OWNER,
     PAGES,
@@ -94,7 +95,7 @@ def test_a_newcomer_talks_publishes_and_calls_twenty_people(page: Page, base: st
 
 def test_every_page_is_whole(browser: Browser, context: BrowserContext, page: Page, base: str) -> None:
     """No error in the console; light and wide, dark and narrow: no serious fault that axe finds, nothing wider than the
-    window; and by keyboard, everything is reached, seen and named."""
+    window; and by keyboard, everything is reached, seen and named, and what opens is opened and closed."""
     faults: list[str] = []
     look = browser.new_context(storage_state=context.storage_state(), base_url=base)
     seen = look.new_page()
@@ -113,7 +114,7 @@ def test_every_page_is_whole(browser: Browser, context: BrowserContext, page: Pa
             if seen.evaluate("document.documentElement.scrollWidth > innerWidth"):
                 faults.append(f"{path}: wider than {width}")
             if width == 1280:
-                faults += walk(seen, path)
+                faults += walk(seen, path) + open_each(seen, DIALOGS.get(path, ()))
     look.close()
     assert said == []
     assert faults == []
@@ -286,11 +287,12 @@ def test_a_viewer_joins_by_link_and_finds_nothing_to_press(page: Page, browser: 
 
 def test_a_superuser_acts_as_somebody_and_sees_it(page: Page) -> None:
     page.goto("/superuser")
-    page.get_by_role("button", name="Act as a user").click()
-    page.get_by_label("E-mail").fill(VIEWER)
-    page.get_by_role("button", name="Act as them").click()
+    page.get_by_role("button", name="Act as a user").press("Enter")
+    expect(page.get_by_label("E-mail")).to_be_focused()
+    page.keyboard.type(VIEWER)
+    page.keyboard.press("Enter")
     expect(page.get_by_text(f"You act as {VIEWER} in Default.")).to_be_visible()
-    page.get_by_role("button", name="Back to yourself").click()
+    page.get_by_role("button", name="Back to yourself").press("Enter")
     expect(page.get_by_role("heading", name="Superuser")).to_be_visible()
     expect(page.get_by_text("You act as")).to_be_hidden()
 

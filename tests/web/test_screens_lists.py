@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import FilePayload, Locator, Page, expect
 
 from offhook.kit import http
 from tests.web.browser import find_chromium
@@ -20,6 +20,10 @@ pytestmark = [
     pytest.mark.timeout(400),
     pytest.mark.usefixtures("patience"),
 ]
+
+
+def text_file(name: str) -> FilePayload:
+    return {"name": name, "mimeType": "text/plain", "buffer": b"We are open from nine to five."}
 
 
 def more_about(page: Page, number: str) -> Locator:
@@ -88,7 +92,7 @@ def test_a_number_is_given_back(page: Page) -> None:
 
 def test_documents_go_on_and_archived_ones_do_not_hide_the_others(page: Page) -> None:
     for number in range(52):
-        file = {"name": f"hours {number}.txt", "mimeType": "text/plain", "buffer": b"We are open from nine to five."}
+        file = text_file(f"hours {number}.txt")
         headers = {"Authorization": f"Bearer {token_of(page)}"}
         answer = page.request.post("/api/v1/knowledge-base/", headers=headers, multipart={"file": file})
         assert answer.ok
@@ -106,6 +110,10 @@ def test_documents_go_on_and_archived_ones_do_not_hide_the_others(page: Page) ->
     page.get_by_role("button", name="Bring back hours 51.txt").press("Enter")
     page.get_by_role("switch", name="Archived").press("Space")
     expect(rows).to_have_count(4)
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role("button", name="Choose files").press("Enter")
+    chooser.value.set_files([text_file("one more.txt")])
+    expect(rows).to_have_count(5)
 
 
 def test_the_last_row_of_the_last_page_goes(page: Page) -> None:

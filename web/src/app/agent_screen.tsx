@@ -3,7 +3,7 @@
 import { Center, Loader, SegmentedControl, Skeleton } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { useParams } from "@tanstack/react-router";
-import { Suspense, lazy, useState } from "react";
+import { Suspense, lazy, useDeferredValue, useState } from "react";
 import { Problem } from "../components/problem";
 import { Builder, Header, useAgent, useEditor, useNodeTypes } from "../features/builder";
 import { useWhereabouts, may } from "../lib/account";
@@ -22,12 +22,15 @@ export function AgentScreen() {
   const agent = useAgent(agentId);
   const specs = useNodeTypes();
   const whereabouts = useWhereabouts();
+  const isThere = !agent.isPending && !specs.isPending && !whereabouts.isPending;
+  // The editor is large: drawn as deferred, it leaves the browser time in between.
+  const isDrawn = useDeferredValue(isThere, false);
   if (agent.isError) {
     if (agent.error instanceof ApiError && [404, 422].includes(agent.error.status)) return <NotFound />;
     return <Problem title="The agent could not be loaded" error={agent.error} onRetry={() => void agent.refetch()} />;
   }
   if (specs.isError) return <Problem title="The kinds of steps could not be loaded" error={specs.error} onRetry={() => void specs.refetch()} />;
-  if (agent.isPending || specs.isPending || whereabouts.isPending) {
+  if (agent.isPending || specs.isPending || !isThere || !isDrawn) {
     return (
       <Center className={classes.page} aria-busy="true">
         <Loader aria-label="Loading the agent" />

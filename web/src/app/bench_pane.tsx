@@ -1,6 +1,7 @@
-/** The three ways to try an agent; all stay mounted, so that looking at another does not end a call. */
+/** The three ways to try an agent; each comes when it is first chosen and stays, so that looking at another does not end a call. */
 
 import { SegmentedControl, Switch, Text } from "@mantine/core";
+import { type ReactNode, useDeferredValue, useState } from "react";
 import { ChatPanel, SpokenPanel } from "../features/chat";
 import { SimulatePanel } from "../features/simulate";
 import { TalkPanel, isBusy } from "../features/talk";
@@ -40,19 +41,31 @@ export function BenchPane({ agent, bench }: { agent: Agent; bench: Bench }) {
           {version}
         </Text>
       </div>
-      <div className={classes.pane} hidden={bench.mode !== "talk"}>
+      <Pane isShown={bench.mode === "talk"}>
         {bench.isBrowserVoice ? (
           <SpokenPanel chat={bench.spoken} agentName={agent.name} choice={choice} />
         ) : (
           <TalkPanel agentId={agent.id} agentName={agent.name} call={bench.call} choice={choice} />
         )}
-      </div>
-      <div className={classes.pane} hidden={bench.mode !== "type"}>
+      </Pane>
+      <Pane isShown={bench.mode === "type"}>
         <ChatPanel chat={bench.chat} agentName={agent.name} />
-      </div>
-      <div className={classes.pane} hidden={bench.mode !== "simulate"}>
+      </Pane>
+      <Pane isShown={bench.mode === "simulate"}>
         <SimulatePanel simulation={bench.simulation} agentId={agent.id} agentName={agent.name} />
-      </div>
+      </Pane>
     </>
+  );
+}
+
+function Pane({ isShown, children }: { isShown: boolean; children: ReactNode }) {
+  const [isThere, setIsThere] = useState(isShown);
+  if (isShown && !isThere) setIsThere(true);
+  // After the canvas, which is what one looks at first.
+  const isDrawn = useDeferredValue(isThere, false);
+  return (
+    <div className={classes.pane} hidden={!isShown}>
+      {isDrawn && children}
+    </div>
   );
 }

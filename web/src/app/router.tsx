@@ -3,6 +3,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet, redirect } from "@tanstack/react-router";
 import type { ComponentType } from "react";
 import { InvitationPage, SignInPage } from "../features/auth";
+import { readPlace } from "../features/runs/place";
 import { readRunSearch } from "../features/runs/search";
 import { token } from "../lib/session";
 import { NotFound } from "./not_found";
@@ -66,6 +67,7 @@ const run = createRoute({
     parse: ({ agentId, runId }) => ({ agentId: parseId(agentId), runId: parseId(runId) }),
     stringify: ({ agentId, runId }) => ({ agentId: String(agentId), runId: String(runId) }),
   },
+  validateSearch: readPlace,
   component: lazyRouteComponent(() => import("./run_screen"), "RunScreen"),
 });
 

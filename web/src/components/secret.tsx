@@ -1,7 +1,8 @@
 /** Something to copy; a secret that is shown this once. */
 
-import { ActionIcon, Alert, Code, CopyButton, Group, Stack, Text, Tooltip } from "@mantine/core";
-import { Check, Copy } from "lucide-react";
+import { ActionIcon, Alert, Code, Group, Stack, Text, Tooltip } from "@mantine/core";
+import { Copy } from "lucide-react";
+import { copy } from "../lib/copy";
 
 export function CopyLine({ value, label }: { value: string; label: string }) {
   return (
@@ -9,15 +10,11 @@ export function CopyLine({ value, label }: { value: string; label: string }) {
       <Code fz="sm" px="sm" py={8} style={{ flex: 1, overflowWrap: "anywhere", userSelect: "all" }}>
         {value}
       </Code>
-      <CopyButton value={value}>
-        {({ copied, copy }) => (
-          <Tooltip label={copied ? "Copied" : "Copy"}>
-            <ActionIcon variant="default" size="lg" onClick={copy} aria-label={copied ? `${label}: copied` : `Copy ${label}`}>
-              {copied ? <Check size={16} /> : <Copy size={16} />}
-            </ActionIcon>
-          </Tooltip>
-        )}
-      </CopyButton>
+      <Tooltip label="Copy">
+        <ActionIcon variant="default" size="lg" onClick={() => void copy(value, `The ${label}`)} aria-label={`Copy ${label}`}>
+          <Copy size={16} />
+        </ActionIcon>
+      </Tooltip>
     </Group>
   );
 }

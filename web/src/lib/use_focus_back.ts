@@ -1,6 +1,7 @@
 /** The keyboard goes back to what opened a dialog, also where the dialog is taken off the page instead of being closed. */
 
 import { useLayoutEffect } from "react";
+import { around, focusPlace } from "./focus_place";
 
 /** As long as the library needs to give the focus back itself, where it can. */
 const AFTER_MS = 20;
@@ -10,7 +11,7 @@ export function useFocusBack(isOpen: boolean): void {
     if (!isOpen) return;
     const menu = document.activeElement?.closest("[role=menu]") ?? null;
     const opener = lasting(document.activeElement, menu);
-    const around = opener === null ? [] : ancestors(opener);
+    const left = opener === null ? [] : around(opener);
     return () => {
       const last = document.activeElement;
       window.setTimeout(() => {
@@ -18,7 +19,7 @@ export function useFocusBack(isOpen: boolean): void {
         // The library gives it back to the item of a menu, and that is about to go when the dialog was closed at once.
         const isLost = now === null || now === document.body || now === last || (menu?.contains(now) ?? false);
         if (isLost) opener?.focus({ preventScroll: true });
-        if (isLost && opener?.isConnected === false) focusPlace(around);
+        if (isLost && opener?.isConnected === false) focusPlace(left);
       }, AFTER_MS);
     };
   }, [isOpen]);
@@ -29,18 +30,4 @@ function lasting(opener: Element | null, menu: Element | null): HTMLElement | nu
   const button = document.getElementById(menu?.getAttribute("aria-labelledby") ?? "");
   const found = button ?? opener;
   return found instanceof HTMLElement && found !== document.body ? found : null;
-}
-
-/** From the nearest one on, as far as the focus may lead. */
-function ancestors(element: HTMLElement): HTMLElement[] {
-  const parent = element.parentElement;
-  return parent === null || parent === document.body ? [] : [parent, ...ancestors(parent)];
-}
-
-/** What was taken out of a list by its dialog cannot have the focus: its list has it, or what stands around that. */
-function focusPlace(around: HTMLElement[]): void {
-  const place = around.find((one) => one.isConnected && one.matches("[role=region], section, main"));
-  if (!place) return;
-  if (!place.hasAttribute("tabindex")) place.tabIndex = -1;
-  place.focus({ preventScroll: true });
 }

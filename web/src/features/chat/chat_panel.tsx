@@ -1,7 +1,7 @@
 /** The same agent in writing: no microphone, no voice, the same graph. */
 
 import { Button, Text, TextInput } from "@mantine/core";
-import { type FormEvent, useRef, useState } from "react";
+import { type FormEvent, useEffect, useRef, useState } from "react";
 import { Problem } from "../../components/problem";
 import { ToolCalls } from "../../components/tool_calls";
 import { ChatLog } from "./chat_log";
@@ -12,6 +12,14 @@ import type { Chat } from "./use_chat";
 export function ChatPanel({ chat, agentName }: { chat: Chat; agentName: string }) {
   const [text, setText] = useState("");
   const input = useRef<HTMLInputElement>(null);
+  const again = useRef<HTMLButtonElement>(null);
+  const stage = chat.runId === null ? "off" : chat.isOver ? "over" : "on";
+  const before = useRef(stage);
+  // The button that began or ended it is gone: the keyboard goes on where one does.
+  useEffect(() => {
+    if (before.current !== stage && document.activeElement === document.body) (again.current ?? input.current)?.focus();
+    before.current = stage;
+  }, [stage]);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const words = text.trim();
@@ -58,7 +66,7 @@ export function ChatPanel({ chat, agentName }: { chat: Chat; agentName: string }
           <Text fz="sm" c="dimmed" role="status">
             The conversation is over.
           </Text>
-          <Button variant="light" onClick={chat.start} loading={chat.isStarting}>
+          <Button ref={again} variant="light" onClick={chat.start} loading={chat.isStarting}>
             Start again
           </Button>
         </div>

@@ -24,7 +24,8 @@ import { channel } from "./runs_panel";
 import { Share } from "./share";
 import { usePlayer } from "./use_player";
 
-export function RunPage({ agentId, runId }: { agentId: number; runId: number }) {
+/** `startAt`: seconds of the recording that a link leads to. */
+export function RunPage({ agentId, runId, startAt }: { agentId: number; runId: number; startAt: number }) {
   const run = useRun(agentId, runId);
   if (run.isPending) return <Skeleton h={420} radius={14} role="status" aria-busy="true" aria-label="Loading: the conversation" />;
   if (run.isError && run.data === undefined) {
@@ -34,19 +35,19 @@ export function RunPage({ agentId, runId }: { agentId: number; runId: number }) 
       </Page>
     );
   }
-  return <Shown agentId={agentId} run={run.data} />;
+  return <Shown agentId={agentId} run={run.data} startAt={startAt} />;
 }
 
-function Shown({ agentId, run }: { agentId: number; run: RunDetail }) {
+function Shown({ agentId, run, startAt }: { agentId: number; run: RunDetail; startAt: number }) {
   const conversation = useMemo(() => conversationOf(run.events), [run.events]);
   const turns = useMemo(() => turnsOf(run.events), [run.events]);
   const isSpoken = run.mode !== "textchat";
   // While it goes on the file grows: it is played once it is whole.
   const address = run.recording_url !== null && !isLive(run) ? localPath(run.recording_url, window.location.href) : null;
-  const player = usePlayer(address);
+  const player = usePlayer(address, startAt);
   const isHeard = address !== null && (player.isPlaying || player.seconds > 0);
   return (
-    <Page title={run.name} back={<Trail agentId={agentId} agentName={run.workflow_name} />} about={<Facts run={run} />} actions={<Share run={run} />}>
+    <Page title={run.name} back={<Trail agentId={agentId} agentName={run.workflow_name} />} about={<Facts run={run} />} actions={<Share run={run} seconds={address === null ? 0 : player.seconds} />}>
       <div className={classes.columns}>
         <Panel title="Transcript" right={run.transcript_url && <Download url={run.transcript_url} name="Transcript" />} className={classes.tall}>
           {conversation.lines.length > 0 ? (

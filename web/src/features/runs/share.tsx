@@ -1,16 +1,24 @@
-/** Links to a run's recording and transcript that open without an account, for a day. */
+/** Links to a run: its page, for colleagues; its recording and transcript, for whoever has the link. */
 
-import { Button, CopyButton, Menu, Text } from "@mantine/core";
+import { Button, Menu, Text } from "@mantine/core";
 import { Share2 } from "lucide-react";
-import { done } from "../../lib/notice";
+import { copy } from "../../lib/copy";
+import { clock } from "../../lib/format";
 import type { RunDetail } from "../../lib/types";
+import { placeIn } from "./place";
 
-export function Share({ run }: { run: RunDetail }) {
-  const links = [
+/** `seconds`: where the recording is just now. */
+export function Share({ run, seconds }: { run: RunDetail; seconds: number }) {
+  const page = `${window.location.origin}/agents/${run.workflow_id}/runs/${run.id}`;
+  const open = [
     { name: "recording", url: run.recording_url },
     { name: "transcript", url: run.transcript_url },
   ].filter((link): link is { name: string; url: string } => link.url !== null);
-  if (links.length === 0) return null;
+  const item = (what: string, url: string) => (
+    <Menu.Item key={what} onClick={() => void copy(url, `The link to ${what}`)}>
+      Copy a link to {what}
+    </Menu.Item>
+  );
   return (
     <Menu position="bottom-end" width={300} withinPortal>
       <Menu.Target>
@@ -19,25 +27,25 @@ export function Share({ run }: { run: RunDetail }) {
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
-        {links.map((link) => (
-          <CopyButton key={link.name} value={link.url}>
-            {({ copy }) => (
-              <Menu.Item
-                onClick={() => {
-                  copy();
-                  done(`The link to the ${link.name} is copied.`);
-                }}
-              >
-                Copy a link to the {link.name}
-              </Menu.Item>
-            )}
-          </CopyButton>
-        ))}
-        <Menu.Divider />
-        <Text fz="xs" c="dimmed" px="sm" py={6}>
-          Whoever has a link can open it for a day, without signing in.
-        </Text>
+        {item("this page", page)}
+        {seconds >= 1 && item(`this page, from ${clock(seconds * 1000)}`, page + placeIn(seconds))}
+        <About>For people of your organisation, who sign in. It does not end.</About>
+        {open.length > 0 && (
+          <>
+            <Menu.Divider />
+            {open.map((link) => item(`the ${link.name}`, link.url))}
+            <About>Whoever has it can open it for a day, without signing in.</About>
+          </>
+        )}
       </Menu.Dropdown>
     </Menu>
+  );
+}
+
+function About({ children }: { children: string }) {
+  return (
+    <Text fz="xs" c="dimmed" px="sm" py={6}>
+      {children}
+    </Text>
   );
 }

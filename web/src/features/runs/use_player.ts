@@ -14,7 +14,8 @@ export interface Player {
   toggle: () => void;
 }
 
-export function usePlayer(address: string | null): Player {
+/** `startAt`: seconds from which it plays first. */
+export function usePlayer(address: string | null, startAt = 0): Player {
   const audio = useRef<HTMLAudioElement | null>(null);
   const [seconds, setSeconds] = useState(0);
   const [length, setLength] = useState(0);
@@ -39,12 +40,16 @@ export function usePlayer(address: string | null): Player {
     names.forEach((name) => element.addEventListener(name, changed));
     element.addEventListener("durationchange", measured);
     measured();
+    if (startAt > 0) {
+      element.currentTime = startAt;
+      setSeconds(startAt);
+    }
     return () => {
       cancelAnimationFrame(frame);
       names.forEach((name) => element.removeEventListener(name, changed));
       element.removeEventListener("durationchange", measured);
     };
-  }, [address]);
+  }, [address, startAt]);
 
   const seek = useCallback((to: number) => {
     const element = audio.current;
