@@ -1,5 +1,6 @@
 """The endpoints of runs: who may ask, what is refused, what is answered."""
 
+import itertools
 import json
 from typing import Any
 
@@ -152,6 +153,34 @@ class TestList:
         }  # fmt: skip
         assert set(first["runs"][0]) == RECORD_FIELDS
         assert first["runs"][0]["workflow_name"] == "Front desk"
+
+    @pytest.mark.parametrize("filtered", [[], [{"field": "direction", "type": "select", "value": "inbound"}]])
+    async def test_every_page_continues_the_one_before(
+        self,
+        client: AsyncClient,
+        org: OrgFixture,
+        workflow_id: int,
+        make_run: MakeRun,
+        root: Root,
+        filtered: list[dict[str, Any]],
+    ) -> None:
+        runs = [await make_run(direction="inbound") for _ in range(7)]
+        async with root.db.transaction() as session:
+            for run, duration in zip(runs, [5, None, 3, 3, None, 3, 9], strict=True):
+                await session.execute(update(Run).where(Run.id == run.id).values(duration=duration))
+
+        async def ids(**query: Any) -> list[int]:
+            asked = {"filters": json.dumps(filtered), **query}
+            answer = await client.get(f"/workflow/{workflow_id}/runs", params=asked, headers=org.owner_headers)
+            assert answer.json()["total_count"] == 7
+            return [run["id"] for run in answer.json()["runs"]]
+
+        for sort_by, sort_order in itertools.product(("id", "created_at", "duration"), ("asc", "desc")):
+            order = {"sort_by": sort_by, "sort_order": sort_order}
+            whole = await ids(**order)
+            assert sorted(whole) == [run.id for run in runs]
+            pages = [await ids(limit=2, page=page, **order) for page in (1, 2, 3, 4, 5)]
+            assert pages == [whole[:2], whole[2:4], whole[4:6], whole[6:], []]
 
     async def test_filters_are_combined(
         self, client: AsyncClient, org: OrgFixture, workflow_id: int, make_run: MakeRun, root: Root

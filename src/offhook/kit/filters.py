@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -25,6 +25,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import InstrumentedAttribute
+from sqlalchemy.sql import operators
 
 from offhook.errors import Unprocessable
 from offhook.kit.filter_values import BadValue, date_range, is_storable, number_range, options_of, text_of
@@ -124,6 +125,19 @@ def parse_sort(
     if getattr(column, "nullable", True):
         ordered = ordered.nulls_last()
     return [ordered, tie_break.asc() if order == "asc" else tie_break.desc()]
+
+
+def from_the_end(order: Sequence[UnaryExpression[Any]]) -> list[UnaryExpression[Any]]:
+    """The order of :func:`parse_sort` read backwards: the same index gives it."""
+    return [_turned(by) for by in order]
+
+
+def _turned(by: UnaryExpression[Any]) -> UnaryExpression[Any]:
+    has_nulls_last = by.modifier is operators.nulls_last_op
+    directed: Any = by.element if has_nulls_last else by
+    column = directed.element
+    turned: UnaryExpression[Any] = column.asc() if directed.modifier is operators.desc_op else column.desc()
+    return turned.nulls_first() if has_nulls_last else turned
 
 
 def _criteria(raw: str) -> list[Any]:
@@ -252,13 +266,18 @@ def _contains(column: Any, text: str) -> ColumnElement[bool]:
     lowered = "".join(char.lower() if char.isascii() else char for char in text)
     found: ColumnElement[bool]
     if "lowered" in info:
-        found = getattr(column.class_, info["lowered"]).contains(lowered, autoescape=True)
+        found = getattr(column.class_, info["lowered"]).like(_anywhere(lowered))
     elif has_case and info.get("is_ascii"):
         # a quarter less than ILIKE, which knows every alphabet
-        found = func.lower(column.collate("C")).contains(lowered, autoescape=True)
+        found = func.lower(column.collate("C")).like(_anywhere(lowered))
     else:
-        found = (column.icontains if has_case else column.contains)(text, autoescape=True)
+        found = (column.ilike if has_case else column.like)(_anywhere(text))
     return found
+
+
+def _anywhere(text: str) -> str:
+    """The pattern as one value with LIKE's own escapes: a prepared statement would put it together again for each row."""
+    return "%" + re.sub(r"([%_\\])", r"\\\1", text) + "%"
 
 
 def _by_select(column: Column, value: Any) -> ColumnElement[bool]:

@@ -9,6 +9,7 @@ from sqlalchemy.sql import operators
 from sqlalchemy.sql.util import ClauseAdapter
 
 from offhook.kit.filters import Conditions, Field, Named, parse_conditions, parse_sort
+from offhook.runs import counts
 from offhook.runs.listing import COLUMNS, FILTERS, SORTS, Found, RunQuery, columns_of, find
 from offhook.runs.tables import Run, RunValue
 
@@ -44,8 +45,11 @@ async def page(session: AsyncSession, query: RunQuery) -> Found:
         return await find(session, _COLUMNS, conditions, order, limit=limit, offset=offset)
     if conditions.on_members or not all(columns_of(part) <= _INDEXED for part in conditions.on_columns):
         return await _find_in_window(session, conditions, order, limit=limit, offset=offset)
-    counted = select(Run.id).where(*conditions.on_columns).limit(MAX_COUNTED).subquery()
-    total = (await session.execute(select(func.count()).select_from(counted))).scalar_one()
+    if conditions.on_columns:
+        counted = select(Run.id).where(*conditions.on_columns).limit(MAX_COUNTED).subquery()
+        total = (await session.execute(select(func.count()).select_from(counted))).scalar_one()
+    else:
+        total = min(await counts.total(session), MAX_COUNTED)
     ids = select(Run.id).where(*conditions.on_columns).order_by(*order).limit(limit).offset(offset)
     if total <= WINDOW and any(columns_of(part) == {"id"} for part in conditions.on_columns):
         # Read by their ids and sorted: the index of the order would be read from its newest run down to these.

@@ -48,6 +48,12 @@ async def of_organizations(session: AsyncSession) -> dict[int, int]:
     return {row.id: row.runs for row in await session.execute(select(each.c.id, each.c.runs))}
 
 
+async def total(session: AsyncSession, organization_id: int | None = None, workflow_id: int | None = None) -> int:
+    """The runs of a workflow, of an organisation, or of all for superusers."""
+    each = _sums("organization_id", organization_id, None if workflow_id is None else [workflow_id])
+    return int((await session.execute(select(func.coalesce(func.sum(each.c.runs), 0)))).scalar_one())
+
+
 async def fold(db: Database) -> None:
     """Fold what was noted; runs of deleted workflows leave nothing behind."""
     folded = _AT_ONCE

@@ -9,8 +9,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.sql import visitors
 
-from offhook.kit.filters import Column, Conditions, Field, Named, parse_conditions, parse_sort
+from offhook.kit.filters import Column, Conditions, Field, Named, from_the_end, parse_conditions, parse_sort
 from offhook.kit.pagination import Page
+from offhook.runs import counts
 from offhook.runs.links import Links
 from offhook.runs.tables import Run, RunValue
 
@@ -96,12 +97,16 @@ async def page_of_runs(
     """Rows of :data:`COLUMNS`. A campaign's runs are found by its workflow's index: name both."""
     order = parse_sort(query.sort_by, query.sort_order, SORTS, default="created_at", tie_break=Run.id)
     conditions = parse_conditions(query.filters, FILTERS)
+    total = None
+    if not conditions.all and campaign_id is None:
+        total = await counts.total(session, organization_id, workflow_id)
     conditions.on_columns.append(Run.organization_id == organization_id)
     if workflow_id is not None:
         conditions.on_columns.append(Run.workflow_id == workflow_id)
     if campaign_id is not None:
         conditions.on_columns.append(Run.campaign_id == campaign_id)
-    return await find(session, COLUMNS, conditions, order, limit=query.page.limit, offset=query.page.offset)
+    part = query.page
+    return await find(session, COLUMNS, conditions, order, limit=part.limit, offset=part.offset, total=total)
 
 
 async def find(
@@ -112,8 +117,10 @@ async def find(
     *,
     limit: int,
     offset: int,
+    total: int | None = None,
 ) -> Found:
-    """A page in two steps: its ids by an index that has all that is filtered and sorted by, then only their rows."""
+    """A page in two steps: its ids by an index that has all that is filtered and sorted by, then only their rows.
+    ``total``: how many match, when that is known."""
     run_id, mine, _ = _by_index(conditions, ())
     if conditions.have_text:
         # Looking through an index for a text costs most of such a request: once, when it is found rarely.
@@ -121,13 +128,25 @@ async def find(
         if len(ids) <= _FEW:
             few = select(*columns).where(Run.id == any_(cast(ids, ARRAY(BigInteger)))).order_by(*order)
             return Found((await session.execute(few.limit(limit).offset(offset))).all(), len(ids))
-    total = (await session.execute(select(func.count()).select_from(run_id.class_).where(*mine))).scalar_one()
+    if total is None:
+        total = (await session.execute(select(func.count()).select_from(run_id.class_).where(*mine))).scalar_one()
     if total <= offset:
         return Found([], total)
     run_id, mine, sorting = _by_index(conditions, order)
-    page = select(run_id).where(*mine).order_by(*sorting).limit(limit).offset(offset)
+    page = nearest(select(run_id).where(*mine), sorting, total, limit=limit, offset=offset)
     rows = await session.execute(select(*columns).where(Run.id.in_(page)).order_by(*order))
     return Found(rows.all(), total)
+
+
+def nearest(
+    found: Select[Any], order: Sequence[UnaryExpression[Any]], total: int, *, limit: int, offset: int
+) -> Select[Any]:
+    """A page of what has so many rows in all, read from the nearer end: the last page costs no more than the first. Its
+    rows are to be ordered once more."""
+    if offset <= total // 2:
+        return found.order_by(*order).limit(limit).offset(offset)
+    count = min(limit, total - offset)
+    return found.order_by(*from_the_end(order)).limit(count).offset(total - offset - count)
 
 
 def ids_of(conditions: Conditions) -> Select[Any]:

@@ -39,7 +39,8 @@ class Run(Base):
 
     __tablename__ = "runs"
     __table_args__ = (
-        Index("ix_runs_org", "organization_id", "id"),
+        # The texts that are looked for inside of, as narrow as can be: the wide indexes take twice as long to read.
+        Index("ix_runs_org", "organization_id", "id", postgresql_include=["phone_number", "call_id_lower"]),
         *(Index(f"ix_runs_org_{column}", "organization_id", column) for column in _COUNTED),
         # Superusers list the runs of all organisations.
         Index(

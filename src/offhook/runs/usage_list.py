@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.db import Database
 from offhook.kit.filters import Column, Conditions, Field, FilterInvalid, parse_conditions, parse_filters, parse_sort
+from offhook.runs import counts
 from offhook.runs.listing import FILTERS as RUN_FILTERS
 from offhook.runs.listing import find, on_runs
 from offhook.runs.tables import Run
@@ -82,7 +83,10 @@ async def page(
     """Items as they are shown, the newest first unless sorted otherwise, and how many there are in all."""
     order = parse_sort(sort_by, sort_order, SORTS, default="created_at", tie_break=Run.id)
     mine = _conditions(organization_id, query)
-    found = await find(session, COLUMNS, mine, order, limit=limit, offset=offset)
+    # Without filters and times nothing need be counted.
+    is_whole = not (query.filters or query.from_date or query.to_date)
+    total = await counts.total(session, organization_id, query.workflow_id) if is_whole else None
+    found = await find(session, COLUMNS, mine, order, limit=limit, offset=offset, total=total)
     names = await workflows.names_of(session, organization_id, {row.workflow_id for row in found.rows})
     return [_item(row, names) for row in found.rows], found.total
 
