@@ -110,8 +110,8 @@ async def list_workflow_runs(
 ) -> dict[str, Any]:
     """The runs of all organisations, newest first unless sorted otherwise; `organization_id` filters too.
 
-    Without it `total_count` is 100000 at most, and filters on more than `id` and `created_at` look at the newest 25000
-    runs (4000 for `context.<name>` and `gathered.<name>`); the header `X-Filter-Window` says so when there are more."""
+    Without it filters on `id` and `created_at` count 50000 runs at most, and others look at the newest 25000 (4000 for
+    `context.<name>` and `gathered.<name>`); the header `X-Filter-Window` says so when there are more."""
     found = await runs.page(session, query)
     rows, total = found.rows, found.total
     if found.window is not None:

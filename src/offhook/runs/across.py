@@ -10,7 +10,7 @@ from sqlalchemy.sql.util import ClauseAdapter
 
 from offhook.kit.filters import Conditions, Field, Named, parse_conditions, parse_sort
 from offhook.runs import counts
-from offhook.runs.listing import COLUMNS, FILTERS, SORTS, Found, RunQuery, columns_of, find
+from offhook.runs.listing import COLUMNS, FILTERS, SORTS, Found, RunQuery, columns_of, find, nearest
 from offhook.runs.tables import Run, RunValue
 
 ALL_FILTERS: Final[Mapping[str, Field]] = {
@@ -18,7 +18,7 @@ ALL_FILTERS: Final[Mapping[str, Field]] = {
     "organization_id": Field.of(Run.organization_id, "number", "select"),
 }
 # Counting a million rows takes longer than anyone waits for a number of pages that nobody turns.
-MAX_COUNTED: Final = 100_000
+MAX_COUNTED: Final = 50_000
 # No index leads to what other columns say among the runs of all organisations: so many of the newest are looked at, and
 # fewer when each one's values have to be looked up.
 WINDOW: Final = 25_000
@@ -33,7 +33,7 @@ _SEEN: Final = (
 
 
 async def page(session: AsyncSession, query: RunQuery) -> Found:
-    """Rows of ``listing.COLUMNS``, ``organization_id`` and ``created_by``, and how many match: 100,000 at most.
+    """Rows of ``listing.COLUMNS``, ``organization_id`` and ``created_by``, and how many match: with filters, 50,000 at most.
 
     Every run of an organisation is looked at when the filters name it. Else filters on more than ``id`` and
     ``created_at`` look at the newest runs that those two leave.
@@ -45,12 +45,13 @@ async def page(session: AsyncSession, query: RunQuery) -> Found:
         return await find(session, _COLUMNS, conditions, order, limit=limit, offset=offset)
     if conditions.on_members or not all(columns_of(part) <= _INDEXED for part in conditions.on_columns):
         return await _find_in_window(session, conditions, order, limit=limit, offset=offset)
-    if conditions.on_columns:
+    if not conditions.on_columns:
+        total = await counts.total(session)
+        ids = nearest(select(Run.id), order, total, limit=limit, offset=offset)
+    else:
         counted = select(Run.id).where(*conditions.on_columns).limit(MAX_COUNTED).subquery()
         total = (await session.execute(select(func.count()).select_from(counted))).scalar_one()
-    else:
-        total = min(await counts.total(session), MAX_COUNTED)
-    ids = select(Run.id).where(*conditions.on_columns).order_by(*order).limit(limit).offset(offset)
+        ids = select(Run.id).where(*conditions.on_columns).order_by(*order).limit(limit).offset(offset)
     if total <= WINDOW and any(columns_of(part) == {"id"} for part in conditions.on_columns):
         # Read by their ids and sorted: the index of the order would be read from its newest run down to these.
         these = (

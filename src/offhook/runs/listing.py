@@ -145,8 +145,8 @@ def nearest(
     rows are to be ordered once more."""
     if offset <= total // 2:
         return found.order_by(*order).limit(limit).offset(offset)
-    count = min(limit, total - offset)
-    return found.order_by(*from_the_end(order)).limit(count).offset(total - offset - count)
+    count = max(0, min(limit, total - offset))
+    return found.order_by(*from_the_end(order)).limit(count).offset(max(0, total - offset - count))
 
 
 def ids_of(conditions: Conditions) -> Select[Any]:
