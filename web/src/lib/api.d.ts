@@ -1923,8 +1923,8 @@ export interface paths {
          * List Workflow Runs
          * @description The runs of all organisations, newest first unless sorted otherwise; `organization_id` filters too.
          *
-         *     Without it `total_count` is 100000 at most, and filters on more than `id` and `created_at` look at the newest 25000
-         *     runs (4000 for `context.<name>` and `gathered.<name>`); the header `X-Filter-Window` says so when there are more.
+         *     Without it filters on `id` and `created_at` count 50000 runs at most, and others look at the newest 25000 (4000 for
+         *     `context.<name>` and `gathered.<name>`); the header `X-Filter-Window` says so when there are more.
          */
         get: operations["list_all_workflow_runs"];
         put?: never;
@@ -6977,7 +6977,7 @@ export interface components {
         };
         /**
          * SuperuserWorkflowRunsListResponse
-         * @description ``workflow_runs`` is the same list as ``runs``. ``total_count`` counts to 100,000 and no further.
+         * @description ``workflow_runs`` is the same list as ``runs``. With filters ``total_count`` counts to 50,000 and no further.
          */
         SuperuserWorkflowRunsListResponse: {
             /** Limit */
