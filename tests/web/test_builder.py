@@ -184,6 +184,33 @@ def test_everything_on_the_canvas_by_keyboard(owner: Page) -> None:
     saved(page)
 
 
+def test_a_step_too_small_to_read_keeps_its_name(owner: Page) -> None:
+    page = owner
+    text = step(page, "Welcome").get_by_text("Welcome", exact=True)
+    canvas = page.get_by_role("region", name="Steps of the conversation")
+    canvas.hover()
+    page.mouse.wheel(0, 4_000)
+    expect(text).to_be_hidden(timeout=SLOW)
+    expect(page.get_by_role("group", name=re.compile("^Welcome, "))).to_be_visible()
+    assert faults(page) == []
+
+    viewport = page.locator(".react-flow__viewport")
+    before = viewport.get_attribute("style") or ""
+    box = canvas.bounding_box()
+    assert box is not None
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] * 0.8
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - 40, y - 40, steps=4)
+    page.mouse.up()
+    expect(viewport).not_to_have_attribute("style", before)
+
+    page.get_by_role("button", name="Show all").click()
+    expect(text).to_be_visible(timeout=SLOW)
+    text.click()
+    expect(page.get_by_role("textbox", name=re.compile("^Name"))).to_have_value("Welcome", timeout=SLOW)
+
+
 def test_two_people_change_one_agent(owner: Page, browser: Browser) -> None:
     mine = owner
     agent = next(item["id"] for item in ask(mine, "GET", "/workflow/fetch") if item["name"] == "Guest survey (demo)")

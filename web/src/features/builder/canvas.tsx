@@ -2,7 +2,6 @@
 
 import "@xyflow/react/dist/base.css";
 import {
-  Background,
   type Connection,
   ConnectionMode,
   MiniMap,
@@ -13,19 +12,20 @@ import {
   applyEdgeChanges,
   applyNodeChanges,
   useReactFlow,
-  useStore,
   type EdgeChange,
   type NodeChange,
 } from "@xyflow/react";
-import { type DragEvent, type KeyboardEvent, memo, useCallback, useEffect, useMemo, useState } from "react";
+import { type DragEvent, type KeyboardEvent, memo, useCallback, useEffect, useState } from "react";
 import { moveSteps, reconnect } from "../../graph/edit";
 import { STEP_WIDTH, areInside } from "../../graph/places";
 import { canConnect } from "../../graph/specs";
 import classes from "./canvas.module.css";
 import { CanvasTools } from "./canvas_tools";
+import { LABELS_FROM, READABLE, useIsFar, useLabels } from "./detail";
 import { useEditorContext } from "./editor";
 import { focusSoon, stepElement } from "./focus_soon";
 import { flowEdges, flowNodes } from "./flow_items";
+import { Ground } from "./ground";
 import { LabelLayer } from "./label_layer";
 import { KindMenu, type MenuPlace } from "./kind_menu";
 import { useMarks } from "./marks";
@@ -48,10 +48,6 @@ const Tools = memo(CanvasTools);
 const MAP_SIZE = { width: 150, height: 104 };
 /** From how many steps on a graph is too large to be drawn as a whole. */
 const MANY = 80;
-/** Below this zoom labels cannot be read and are not drawn. */
-const LABELS_FROM = 0.45;
-/** Below this zoom a step cannot be read: a larger graph is shown from its start on. */
-const READABLE = 0.62;
 
 export function Canvas() {
   const editor = useEditorContext();
@@ -122,9 +118,10 @@ export function Canvas() {
   );
   const show = useCallback(() => openForm(false), [openForm]);
   const labels = useLabels();
+  const isFar = useIsFar();
 
   return (
-    <div className={classes.canvas} data-tour="canvas" role="region" aria-label="Steps of the conversation" onKeyDown={press}>
+    <div className={classes.canvas} data-far={isFar || undefined} data-tour="canvas" role="region" aria-label="Steps of the conversation" onKeyDown={press}>
       <LabelLayer value={labels}>
         <ReactFlow<StepNode, WayEdge>
           nodes={nodes}
@@ -159,7 +156,7 @@ export function Canvas() {
           onInit={showAtFirst}
           proOptions={PRO_OPTIONS}
         >
-          <Background gap={20} size={1.2} color="var(--dots)" />
+          <Ground />
           <MiniMap style={MAP_SIZE} className={classes.minimap} pannable zoomable nodeColor={miniColour} nodeStrokeWidth={0} nodeBorderRadius={14} ariaLabel="Small map" />
           <Tools />
         </ReactFlow>
@@ -168,13 +165,6 @@ export function Canvas() {
       <KindMenu place={menu} onClose={() => setMenu(null)} onChoose={(kind, place) => actions.add(kind, { x: place.position.x - 118, y: place.position.y }, place.from)} />
     </div>
   );
-}
-
-function useLabels(): Element | null {
-  const isLegible = useStore((state) => state.transform[2] >= LABELS_FROM);
-  const canvas = useStore((state) => state.domNode);
-  const layer = useMemo(() => canvas?.querySelector(".react-flow__edgelabel-renderer") ?? null, [canvas]);
-  return isLegible ? layer : null;
 }
 
 function showAtFirst(flow: ReactFlowInstance<StepNode, WayEdge>) {
