@@ -22,7 +22,9 @@ export function Inspector() {
   }, [form]);
   // Back to the canvas, unless Escape closes a list first.
   const press = (event: KeyboardEvent) => {
-    if (event.key !== "Escape" || (event.target as HTMLElement).getAttribute("aria-expanded") === "true") return;
+    const target = event.target as HTMLElement;
+    // What opens beside the page is closed first, and its button has the focus again.
+    if (event.key !== "Escape" || target.getAttribute("aria-expanded") === "true" || !event.currentTarget.contains(target)) return;
     const way = document.definition.edges.find((edge) => edge.id === selection.wayIds[0]);
     const id = selection.stepIds[0] ?? way?.source;
     if (id !== undefined) stepElement(id)?.focus();
