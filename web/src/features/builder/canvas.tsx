@@ -15,7 +15,7 @@ import {
   type EdgeChange,
   type NodeChange,
 } from "@xyflow/react";
-import { type DragEvent, type KeyboardEvent, memo, useCallback, useEffect, useState } from "react";
+import { type DragEvent, type KeyboardEvent, memo, useCallback, useEffect, useRef, useState } from "react";
 import { moveSteps, reconnect } from "../../graph/edit";
 import { STEP_WIDTH, areInside } from "../../graph/places";
 import { canConnect } from "../../graph/specs";
@@ -119,9 +119,13 @@ export function Canvas() {
   const show = useCallback(() => openForm(false), [openForm]);
   const labels = useLabels();
   const isFar = useIsFar();
+  const canvas = useRef<HTMLDivElement>(null);
+  // What lies under the pointer among hundreds of steps and ways is not looked for while it moves all of them.
+  const shield = useCallback((event: { type: string } | null) => canvas.current?.toggleAttribute("data-panned", event?.type === "mousemove"), []);
+  const unshield = useCallback(() => canvas.current?.removeAttribute("data-panned"), []);
 
   return (
-    <div className={classes.canvas} data-far={isFar || undefined} data-tour="canvas" role="region" aria-label="Steps of the conversation" onKeyDown={press}>
+    <div ref={canvas} className={classes.canvas} data-far={isFar || undefined} data-tour="canvas" role="region" aria-label="Steps of the conversation" onKeyDown={press}>
       <LabelLayer value={labels}>
         <ReactFlow<StepNode, WayEdge>
           nodes={nodes}
@@ -137,6 +141,8 @@ export function Canvas() {
           isValidConnection={isAllowed}
           onNodeClick={show}
           onEdgeClick={show}
+          onMove={shield}
+          onMoveEnd={unshield}
           onDragOver={(event) => event.preventDefault()}
           onDrop={drop}
           connectionMode={ConnectionMode.Strict}
@@ -149,8 +155,9 @@ export function Canvas() {
           deleteKeyCode={null}
           ariaLabelConfig={KEYS_OF_A_STEP}
           multiSelectionKeyCode={KEYS_TO_CHOOSE_MORE}
-          // Of a large graph only what is in sight: the search and the forms lead the keyboard to the rest.
-          onlyRenderVisibleElements={definition.nodes.length > MANY}
+          // Of a large graph only what is in sight, where that is a part: rows that come and go cost a pan its frames. The
+          // search and the forms lead the keyboard to the rest.
+          onlyRenderVisibleElements={definition.nodes.length > MANY && !isFar}
           minZoom={0.1}
           maxZoom={1.6}
           onInit={showAtFirst}
