@@ -200,6 +200,25 @@ class TestRuns:
         assert await found("call_id", "aMIN") == (0, "25000")
         assert await found("mode", "wil") == (25000, "25000")
 
+    async def test_filtered_by_values_page_by_page(
+        self, client: AsyncClient, root: Root, two: Any, boss: Headers
+    ) -> None:
+        async with root.db.transaction() as session:
+            await session.execute(update(Run).where(Run.duration > 5).values(initial_context={"plan": "gold"}))
+        gold = [{"field": "context.plan", "type": "select", "value": "gold"}]
+
+        async def ask(filters: list[dict[str, Any]], **query: Any) -> tuple[list[float], int]:
+            asked = {"filters": json.dumps(filters), "sort_by": "duration", **query}
+            body = (await client.get("/superuser/workflow-runs", params=asked, headers=boss)).json()
+            return [run["duration"] for run in body["runs"]], body["total_count"]
+
+        assert await ask(gold) == ([60, 30], 2)
+        assert await ask(gold, sort_order="asc", limit=1) == ([30], 2)
+        assert await ask(gold, limit=1, page=2) == ([30], 2)
+        assert await ask(gold, page=2) == ([], 2)
+        assert await ask([*gold, {"field": "duration", "type": "number", "value": {"max": 40}}]) == ([30], 1)
+        assert await ask([gold[0] | {"value": "tin"}]) == ([], 0)
+
     @pytest.mark.parametrize(
         "query",
         [

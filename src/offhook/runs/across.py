@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, UnaryExpression, func, select
+from sqlalchemy import ARRAY, BigInteger, ColumnElement, UnaryExpression, any_, cast, func, null, select
+from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.sql import operators
 from sqlalchemy.sql.util import ClauseAdapter
@@ -90,12 +91,20 @@ async def _find_in_window(
         select(func.count() > 0).where(RunValue.run_id == seen.c.id, part).correlate(seen).scalar_subquery()
         for part in conditions.on_members
     ]
-    counts = select(func.count(), func.count().filter(*mine)).select_from(seen)
-    looked_at, total = (await session.execute(counts)).one()
+    matching = func.count().filter(*mine)
+    # Values cost much more to look up than a few thousand ids to send: once.
+    found = func.array_agg(aggregate_order_by(seen.c.id, *map(in_window.traverse, order))).filter(*mine)
+    asked = select(func.count(), matching, found if conditions.on_members else null()).select_from(seen)
+    looked_at, total, matched = (await session.execute(asked)).one()
     limited = window if looked_at == window else None
     if total <= offset:
         return Found([], total, limited)
-    sorting = [in_window.traverse(by) for by in order]
-    ids = select(seen.c.id).where(*mine).order_by(*sorting).limit(limit).offset(offset)
-    rows = await session.execute(select(*_COLUMNS).where(Run.id.in_(ids)).order_by(*order))
+    if matched is None:
+        sorting = [in_window.traverse(by) for by in order]
+        ids: ColumnElement[bool] = Run.id.in_(
+            select(seen.c.id).where(*mine).order_by(*sorting).limit(limit).offset(offset)
+        )
+    else:
+        ids = Run.id == any_(cast(matched[offset : offset + limit], ARRAY(BigInteger)))
+    rows = await session.execute(select(*_COLUMNS).where(ids).order_by(*order))
     return Found(rows.all(), total, limited)
