@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from sqlalchemy import ARRAY, BigInteger, ColumnElement, UnaryExpression, any_, cast, func, null, select
+from sqlalchemy import ARRAY, BigInteger, ColumnElement, UnaryExpression, any_, cast, func, select
 from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.sql import operators
@@ -91,20 +91,21 @@ async def _find_in_window(
         select(func.count() > 0).where(RunValue.run_id == seen.c.id, part).correlate(seen).scalar_subquery()
         for part in conditions.on_members
     ]
-    matching = func.count().filter(*mine)
-    # Values cost much more to look up than a few thousand ids to send: once.
-    found = func.array_agg(aggregate_order_by(seen.c.id, *map(in_window.traverse, order))).filter(*mine)
-    asked = select(func.count(), matching, found if conditions.on_members else null()).select_from(seen)
-    looked_at, total, matched = (await session.execute(asked)).one()
+    sorting = [in_window.traverse(by) for by in order]
+    if conditions.on_members:
+        # Values cost much more to look up than a few thousand ids to send: once.
+        matching: ColumnElement[Any] = func.array_agg(aggregate_order_by(seen.c.id, *sorting)).filter(*mine)
+    else:
+        matching = func.count().filter(*mine)
+    looked_at, matched = (await session.execute(select(func.count(), matching).select_from(seen))).one()
+    total = len(matched or ()) if conditions.on_members else matched
     limited = window if looked_at == window else None
     if total <= offset:
         return Found([], total, limited)
-    if matched is None:
-        sorting = [in_window.traverse(by) for by in order]
-        ids: ColumnElement[bool] = Run.id.in_(
-            select(seen.c.id).where(*mine).order_by(*sorting).limit(limit).offset(offset)
-        )
-    else:
+    ids: ColumnElement[bool]
+    if conditions.on_members:
         ids = Run.id == any_(cast(matched[offset : offset + limit], ARRAY(BigInteger)))
+    else:
+        ids = Run.id.in_(select(seen.c.id).where(*mine).order_by(*sorting).limit(limit).offset(offset))
     rows = await session.execute(select(*_COLUMNS).where(ids).order_by(*order))
     return Found(rows.all(), total, limited)
