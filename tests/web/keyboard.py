@@ -17,8 +17,7 @@ _MARK: Final = """(() => {
   const seen = new Set();
   const openers = [...document.querySelectorAll("[aria-haspopup][aria-expanded]")].filter((e) => {
     const sort = e.ariaHasPopup + (e.ariaLabel ?? e.textContent ?? e.id).slice(0, 12) + (e.closest("tr") === null ? e.id : "");
-    // Publishing opens only what was refused.
-    const isIts = e.checkVisibility({ visibilityProperty: true }) && !e.disabled && e.dataset.tour !== "publish";
+    const isIts = e.checkVisibility({ visibilityProperty: true }) && !e.disabled;
     return isIts && !seen.has(sort) && seen.add(sort);
   });
   openers.forEach((e, index) => e.setAttribute("data-opener", index));

@@ -164,8 +164,15 @@ def test_talk_from_the_list_to_the_recording(page: Page) -> None:
 @pytest.mark.usefixtures("home")
 def test_write_with_the_same_agent(page: Page) -> None:
     open_demo(page)
+    page.keyboard.press("Control+f")
+    page.keyboard.type("booked and that")
+    page.keyboard.press("Enter")
+    live = page.locator(".react-flow__node", has_text="Greeting")
+    expect(live).not_to_be_in_viewport(timeout=15_000)
+    page.get_by_role("radiogroup", name="Beside the canvas").get_by_text("Test").click()
     page.get_by_text("Type", exact=True).click()
     page.get_by_role("button", name="Start a text chat").press("Enter")
+    expect(live.and_(page.locator(":has([data-live])"))).to_be_in_viewport(timeout=15_000)
     chat = page.get_by_role("log", name="Transcript").last
     expect(chat).to_contain_text("this is Maya from Riverside Dental", timeout=15_000)
     message = page.get_by_label("Message")

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, Playwright, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from offhook.kit import http
-from tests.web.browser import chromium, find_chromium, running_server
+from tests.web.browser import find_chromium, running_server
 from tests.web.keyboard import open_each, walk
 
 ROOT = Path(http.__file__).parents[4]
@@ -20,7 +20,7 @@ SLOW = 15_000
 OPENERS = {
     "Test": ("^Keyboard shortcuts$",),
     "Settings": ("^Delete$",),
-    "Versions": ("^Show$|changes?$", "^Restore$"),
+    "Versions": ("^Show version|in version", "^Restore version"),
 }
 
 pytestmark = [
@@ -35,12 +35,6 @@ pytestmark = [
 def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with running_server(tmp_path_factory.mktemp("serve") / "data") as printed:
         yield printed
-
-
-@pytest.fixture(scope="module")
-def browser(playwright: Playwright) -> Iterator[Browser]:
-    with chromium(playwright) as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 import { useEffect, useRef } from "react";
 import type { Line, SpeechLine } from "../lib/conversation";
+import { useFollowEnd } from "../lib/follow_end";
 import { clock } from "../lib/format";
 import classes from "./transcript.module.css";
 
@@ -19,21 +20,13 @@ interface TranscriptProps {
 
 export function Transcript({ lines, agentName, isLive = false, hasTimes = false, heardMs, onSeek }: TranscriptProps) {
   const box = useRef<HTMLDivElement>(null);
-  const isAtEnd = useRef(true);
-  useEffect(() => {
-    const element = box.current;
-    if (isLive && element && isAtEnd.current) element.scrollTop = element.scrollHeight;
-  }, [lines, isLive]);
+  const watch = useFollowEnd(box, lines, isLive);
   const heardId = heardMs === undefined ? undefined : lines.findLast((line) => line.kind === "speech" && line.atMs <= heardMs + 150)?.id;
   useEffect(() => {
     const element = box.current;
     const line = heardId === undefined ? null : element?.querySelector<HTMLElement>(`[data-line="${heardId}"]`);
     if (element && line) element.scrollTop = line.offsetTop - element.offsetTop - element.clientHeight / 3;
   }, [heardId]);
-  const watch = () => {
-    const element = box.current;
-    if (element) isAtEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < 60;
-  };
   return (
     <div
       ref={box}

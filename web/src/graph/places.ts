@@ -9,7 +9,7 @@ export const GAP_X = 44;
 export const GAP_Y = 84;
 
 /** Whether all of the steps can be seen where the view reaches from one point of the canvas to another. */
-export function areInside(steps: readonly Step[], view: { from: Point; until: Point }): boolean {
+export function areInside(steps: readonly Pick<Step, "position">[], view: { from: Point; until: Point }): boolean {
   return steps.every(
     ({ position: { x, y } }) => x >= view.from.x && y >= view.from.y && x + STEP_WIDTH <= view.until.x && y + STEP_HEIGHT <= view.until.y,
   );

@@ -26,3 +26,9 @@ it("shows what was said in the order in which it began", () => {
   const { conversation } = [answer, question].reduce(follow, BEFORE);
   expect(inOrder(conversation.lines).map((line) => line.text)).toEqual(["When?", "At nine."]);
 });
+
+it("is answered when somebody picks up, not while it rings", () => {
+  const ringing = follow(BEFORE, event(1, "status_changed", { status: "ringing" }));
+  expect(ringing.isAnswered).toBe(false);
+  expect(follow(ringing, event(2, "status_changed", { status: "in_progress" })).isAnswered).toBe(true);
+});

@@ -18,12 +18,14 @@ export interface LiveRun {
   visited: string[];
   tools: ToolCall[];
   turns: Turn[];
+  /** Somebody has picked up. */
+  isAnswered: boolean;
   ended: { status: string; outcome: string | null; endReason: string | null } | null;
   /** The number of the newest stored event. */
   seq: number;
 }
 
-export const BEFORE: LiveRun = { conversation: EMPTY, visited: [], tools: [], turns: [], ended: null, seq: 0 };
+export const BEFORE: LiveRun = { conversation: EMPTY, visited: [], tools: [], turns: [], isAnswered: false, ended: null, seq: 0 };
 
 export interface NumberedEvent extends CallEvent {
   seq?: number;
@@ -40,6 +42,7 @@ export function follow(run: LiveRun, event: NumberedEvent): LiveRun {
     visited: nodeId === null || run.visited.includes(nodeId) ? run.visited : [...run.visited, nodeId],
     tools: toolsAfter(run.tools, event),
     turns: addTurn(run.turns, event),
+    isAnswered: run.isAnswered || event.type === "call_started" || (event.type === "status_changed" && text(event, "status") === "in_progress"),
     seq: event.seq ?? run.seq,
   };
 }

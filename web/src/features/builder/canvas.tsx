@@ -17,21 +17,20 @@ import {
 } from "@xyflow/react";
 import { type DragEvent, type KeyboardEvent, memo, useCallback, useEffect, useRef, useState } from "react";
 import { moveSteps, reconnect } from "../../graph/edit";
-import { STEP_WIDTH, areInside } from "../../graph/places";
+import { STEP_WIDTH } from "../../graph/places";
 import { canConnect } from "../../graph/specs";
 import classes from "./canvas.module.css";
 import { CanvasTools } from "./canvas_tools";
-import { LABELS_FROM, READABLE, useIsFar, useLabels } from "./detail";
+import { READABLE, useIsFar, useLabels } from "./detail";
 import { useEditorContext } from "./editor";
-import { focusSoon, stepElement } from "./focus_soon";
 import { flowEdges, flowNodes } from "./flow_items";
 import { Ground } from "./ground";
 import { LabelLayer } from "./label_layer";
 import { KindMenu, type MenuPlace } from "./kind_menu";
-import { useMarks } from "./marks";
 import { StepCard, type StepNode } from "./step_card";
 import { Tour } from "./tour";
 import { useCanvasActions } from "./use_canvas_actions";
+import { useReveal } from "./use_reveal";
 import { WayLine, type WayEdge } from "./way_line";
 
 const NODE_TYPES = { step: StepCard };
@@ -189,38 +188,4 @@ const MINI: Record<string, string> = { startCall: "#0c8577", endCall: "#c2483f",
 
 function miniColour(node: StepNode): string {
   return MINI[node.data.step.type] ?? "#7f93b8";
-}
-
-/** What of the canvas can be seen. */
-function viewOf(flow: ReturnType<typeof useReactFlow>) {
-  const box = window.document.querySelector(".react-flow")?.getBoundingClientRect() ?? new DOMRect();
-  const from = flow.screenToFlowPosition({ x: box.left, y: box.top });
-  return { from, until: flow.screenToFlowPosition({ x: box.right, y: box.bottom }) };
-}
-
-/** Brings into view what was asked for, and the step where a call is. */
-function useReveal() {
-  const { revealed, document } = useEditorContext();
-  const { liveId } = useMarks();
-  const flow = useReactFlow();
-  useEffect(() => {
-    if (revealed === null) return;
-    const ways = document.definition.edges.filter((edge) => revealed.ids.includes(edge.id)).flatMap((edge) => [edge.source, edge.target]);
-    const ids = [...revealed.ids, ...ways];
-    const steps = document.definition.nodes.filter((node) => ids.includes(node.id));
-    const isInSight = flow.getZoom() >= LABELS_FROM && areInside(steps, viewOf(flow));
-    // A step that was added in this very change is not measured before the next frame.
-    const frame = requestAnimationFrame(() => !isInSight && void flow.fitView({ nodes: ids.map((id) => ({ id })), duration: 250, maxZoom: 1, minZoom: 0.5, padding: 0.6 }));
-    const [first] = revealed.ids;
-    const leave = revealed.isFocused && first !== undefined ? focusSoon(() => stepElement(first), { preventScroll: true }) : undefined;
-    return () => {
-      cancelAnimationFrame(frame);
-      leave?.();
-    };
-    // Only a new wish moves the canvas, not what is written meanwhile.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [revealed, flow]);
-  useEffect(() => {
-    if (liveId !== null) void flow.fitView({ nodes: [{ id: liveId }], duration: 350, maxZoom: Math.min(1, flow.getZoom()), minZoom: Math.min(1, flow.getZoom()) });
-  }, [liveId, flow]);
 }

@@ -29,7 +29,8 @@ export function PublishButton() {
     }
   };
   return (
-    <Popover opened={failure !== null} onChange={() => setFailure(null)} position="bottom-end" withArrow shadow="md">
+    // Publishing opens nothing: what is shown then is an alert, and no dialog.
+    <Popover withRoles={false} opened={failure !== null} onChange={() => setFailure(null)} position="bottom-end" withArrow shadow="md">
       <Popover.Target>
         <Button size="sm" data-tour="publish" loading={isBusy} disabled={!hasSomething || saving.name === "conflict"} onClick={() => void run()}>
           {hasSomething ? "Publish" : "Published"}

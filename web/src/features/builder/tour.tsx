@@ -3,6 +3,7 @@
 import { Button, CloseButton, Group, Text } from "@mantine/core";
 import { useLocalStorage } from "@mantine/hooks";
 import { useEffect } from "react";
+import { useMarks } from "./marks";
 import classes from "./tour.module.css";
 
 interface Hint {
@@ -20,7 +21,13 @@ const HINTS: Hint[] = [
 
 export function Tour() {
   const [at, setAt] = useLocalStorage({ key: "offhook.tour", defaultValue: 0, getInitialValueInEffect: false });
-  const hint = HINTS[at];
+  const { liveId } = useMarks();
+  const isTalking = liveId !== null;
+  // Who talks has done what the first one says; and none stands before the steps that light up then.
+  useEffect(() => {
+    if (isTalking && at === 0) setAt(1);
+  }, [isTalking, at, setAt]);
+  const hint = isTalking ? undefined : HINTS[at];
   const target = hint?.target;
   useEffect(() => {
     if (target === undefined) return;

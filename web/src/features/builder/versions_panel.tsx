@@ -6,7 +6,7 @@ import { Problem } from "../../components/problem";
 import type { components } from "../../lib/api";
 import { parse } from "../../graph/definition";
 import { type Version as Content, diff } from "../../graph/diff";
-import { when } from "../../lib/format";
+import { many, when } from "../../lib/format";
 import { useRestore, useVersions } from "./api";
 import { ChangeList } from "./change_list";
 import { useEditorContext } from "./editor";
@@ -66,6 +66,8 @@ function Row({ version, before, onShow }: { version: Version; before: Version | 
   const restore = useRestore(agent.id);
   const [isAsking, setIsAsking] = useState(false);
   const count = diff(contentOf(before), contentOf(version)).length;
+  const shown = before === undefined ? "Show" : many(count, "change");
+  const named = before === undefined ? `Show version ${version.version_number}` : `${shown} in version ${version.version_number}`;
   const go = async () => {
     await flush().catch(() => undefined);
     await restore.mutateAsync(version.version_number);
@@ -85,11 +87,11 @@ function Row({ version, before, onShow }: { version: Version; before: Version | 
       </Group>
       {version.note && <Text fz="sm">{version.note}</Text>}
       <Group gap={8} mt={8}>
-        <Button size="compact-sm" variant="default" onClick={onShow}>
-          {before === undefined ? "Show" : count === 1 ? "1 change" : `${count} changes`}
+        <Button size="compact-sm" variant="default" aria-label={named} onClick={onShow}>
+          {shown}
         </Button>
         {canEdit && version.status !== "draft" && (
-          <Button size="compact-sm" variant="subtle" onClick={() => setIsAsking(true)}>
+          <Button size="compact-sm" variant="subtle" aria-label={`Restore version ${version.version_number}`} onClick={() => setIsAsking(true)}>
             Restore
           </Button>
         )}

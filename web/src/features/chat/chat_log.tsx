@@ -3,6 +3,7 @@
 import { ActionIcon, Button, Text, Tooltip } from "@mantine/core";
 import { Pencil } from "lucide-react";
 import { useEffect, useRef } from "react";
+import { useFollowEnd } from "../../lib/follow_end";
 import classes from "./chat_panel.module.css";
 import type { ShownTurn } from "./turns";
 import type { Chat } from "./use_chat";
@@ -16,12 +17,14 @@ interface ChatLogProps {
 
 export function ChatLog({ chat, agentName, onEdit }: ChatLogProps) {
   const box = useRef<HTMLDivElement>(null);
+  const watch = useFollowEnd(box, null, true);
+  // Whoever writes looks at what was written, wherever they have scrolled to.
   useEffect(() => {
     if (box.current) box.current.scrollTop = box.current.scrollHeight;
   }, [chat.turns, chat.pending]);
   const behind = chat.turns.filter((turn) => turn.isBehind);
   return (
-    <div ref={box} className={classes.log} role="log" aria-label="Transcript" aria-live="polite" tabIndex={0}>
+    <div ref={box} className={classes.log} role="log" aria-label="Transcript" aria-live="polite" tabIndex={0} onScroll={watch}>
       {chat.turns
         .filter((turn) => !turn.isBehind)
         .map((turn) => (

@@ -29,14 +29,14 @@ export function SimulatePanel({ simulation, agentId, agentName }: { simulation: 
           </Text>
         </div>
         <span className={classes.state} data-live={!isOver || undefined} role="status">
-          {run.ended === null ? (run.seq === 0 ? "Ringing…" : "On the phone") : words(run.ended.outcome ?? run.ended.status)}
+          {run.ended === null ? (run.isAnswered ? "On the phone" : "Ringing…") : words(run.ended.outcome ?? run.ended.status)}
         </span>
       </Group>
       {run.conversation.lines.length === 0 && !isOver ? (
         <div className={classes.ringing}>
           <Loader type="dots" />
           <Text c="dimmed" fz="sm">
-            It rings.
+            {run.isAnswered ? `${agentName} is about to speak.` : "It rings."}
           </Text>
         </div>
       ) : (

@@ -54,9 +54,7 @@ function LiveLatency({ state }: { state: CallState }) {
   return (
     <div className={classes.latency}>
       <LatencySummary turns={state.turns} />
-      <div className={classes.bars}>
-        <LatencyBars turns={state.turns.slice(-LIVE_BARS)} />
-      </div>
+      <LatencyBars turns={state.turns.slice(-LIVE_BARS)} />
     </div>
   );
 }
