@@ -13,10 +13,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+import pytest
 from playwright.sync_api import Browser, Playwright
 
+from offhook.kit import http
 from offhook.models.providers.builtin.tts import synthesize
 
+UI = Path(http.__file__).parents[2] / "_ui" / "index.html"
 RATE = 48_000
 START_S = 60.0
 FLAGS = (
@@ -35,6 +38,16 @@ def find_chromium() -> str | None:
     return next(
         (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
     )
+
+
+def in_a_browser(timeout_s: int) -> list[pytest.MarkDecorator]:
+    """The marks of a module whose tests open the built page."""
+    return [
+        pytest.mark.browser,
+        pytest.mark.skipif(find_chromium() is None, reason="there is no Chromium on PATH"),
+        pytest.mark.skipif(not UI.is_file(), reason="the web UI is not built: make web"),
+        pytest.mark.timeout(timeout_s),
+    ]
 
 
 @contextmanager

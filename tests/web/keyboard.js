@@ -54,6 +54,14 @@ window.keyboard_ ??= (() => {
       if (root !== document.body) for (const e of strays) faults.push(`the focus leaves the dialog for ${shown(e)}`);
       for (const e of root.querySelectorAll("button, a[href], input, select, textarea"))
         if (e.tabIndex < 0 && isThere(e) && e.closest(BY_ARROWS) === null) faults.push(`Tab leaves out ${shown(e)}`);
+      for (const body of root.querySelectorAll("tbody")) {
+        const rows = new Map();
+        for (const e of body.querySelectorAll("button, [role=switch], [role=combobox]")) {
+          const row = e.closest("tr");
+          if (isThere(e) && (rows.get(nameOf(e)) ?? row) !== row) faults.push(`its name does not say which row it is of: ${shown(e)}`);
+          rows.set(nameOf(e), row);
+        }
+      }
       for (const e of root.querySelectorAll("*")) {
         if (e instanceof SVGElement || getComputedStyle(e).cursor !== "pointer" || getComputedStyle(e.parentElement).cursor === "pointer") continue;
         if (isThere(e) && e.closest(`${STOPS}, label`) === null && e.querySelector(STOPS) === null) faults.push(`only a mouse can press ${shown(e)}`);

@@ -8,19 +8,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Playwright, expect
 
-from offhook.kit import http
-from tests.web.browser import chromium, find_chromium, record_caller, running_server
+from tests.web.browser import chromium, in_a_browser, record_caller, running_server
 
-UI = Path(http.__file__).parents[2] / "_ui" / "index.html"
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 TAKES_SCREENSHOTS = os.environ.get("OFFHOOK_SCREENSHOTS") == "1"
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(find_chromium() is None, reason="there is no Chromium on PATH"),
-    pytest.mark.skipif(not UI.is_file(), reason="the web UI is not built: make web"),
-    pytest.mark.timeout(240),
-]
+pytestmark = in_a_browser(timeout_s=240)
 
 DEMO = "Appointment booking (demo)"
 # The greeting takes nine seconds, which leaves three for the call to begin; the second question takes four; the third

@@ -9,11 +9,10 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from offhook.kit import http
-from tests.web.browser import find_chromium, running_server
+from tests.web.browser import in_a_browser, running_server
 from tests.web.keyboard import open_each, walk
 
 ROOT = Path(http.__file__).parents[4]
-UI = Path(http.__file__).parents[2] / "_ui" / "index.html"
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
 SLOW = 15_000
 # What opens a dialog beside the canvas, by its part.
@@ -23,12 +22,7 @@ OPENERS = {
     "Versions": ("^Show version|in version", "^Restore version"),
 }
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(find_chromium() is None, reason="there is no Chromium on PATH"),
-    pytest.mark.skipif(not UI.is_file(), reason="the web UI is not built: make web"),
-    pytest.mark.timeout(240),
-]
+pytestmark = in_a_browser(timeout_s=240)
 
 
 @pytest.fixture(scope="module")

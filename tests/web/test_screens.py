@@ -3,14 +3,12 @@ sessions that end, and people who may only look."""
 
 import gzip
 import re
-from pathlib import Path
 from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Response, expect
 
-from offhook.kit import http
-from tests.web.browser import find_chromium
+from tests.web.browser import in_a_browser
 from tests.web.hook import deliveries_are_shown, listening
 from tests.web.keyboard import open_each, walk, walk_dialog
 from tests.web.looks import (
@@ -30,15 +28,7 @@ from tests.web.looks import (
     simulate_a_town,
 )
 
-UI = Path(http.__file__).parents[2] / "_ui" / "index.html"
-
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(find_chromium() is None, reason="there is no Chromium on PATH"),
-    pytest.mark.skipif(not UI.is_file(), reason="the web UI is not built: make web"),
-    pytest.mark.timeout(400),
-    pytest.mark.usefixtures("patience"),
-]
+pytestmark = [*in_a_browser(timeout_s=400), pytest.mark.usefixtures("patience")]
 
 PASSWORD = "correct horse battery"
 VIEWER = "viewer@example.com"

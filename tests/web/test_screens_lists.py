@@ -2,24 +2,14 @@
 
 import re
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import FilePayload, Locator, Page, expect
 
-from offhook.kit import http
-from tests.web.browser import find_chromium
+from tests.web.browser import in_a_browser
 from tests.web.looks import ask, settle, token_of
 
-UI = Path(http.__file__).parents[2] / "_ui" / "index.html"
-
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(find_chromium() is None, reason="there is no Chromium on PATH"),
-    pytest.mark.skipif(not UI.is_file(), reason="the web UI is not built: make web"),
-    pytest.mark.timeout(400),
-    pytest.mark.usefixtures("patience"),
-]
+pytestmark = [*in_a_browser(timeout_s=400), pytest.mark.usefixtures("patience")]
 
 
 def text_file(name: str) -> FilePayload:

@@ -5,12 +5,12 @@ import { Link } from "@tanstack/react-router";
 
 export function NotFound() {
   return (
-    <Center mih="70vh">
+    <Center mih="70vh" px="md">
       <Stack align="center" gap="xs">
         <Title order={1} fz={26}>
           Nothing here
         </Title>
-        <Text c="dimmed">This page does not exist, or belongs to another organisation.</Text>
+        <Text c="dimmed" ta="center">This page does not exist, or belongs to another organisation.</Text>
         <Button mt="md" renderRoot={(props) => <Link to="/" {...props} />}>
           All agents
         </Button>

@@ -6,6 +6,7 @@ import { InvitationPage, SignInPage } from "../features/auth";
 import { readPlace } from "../features/runs/place";
 import { readRunSearch } from "../features/runs/search";
 import { token } from "../lib/session";
+import { Broken } from "./broken";
 import { NotFound } from "./not_found";
 import { Shell } from "./shell";
 
@@ -40,6 +41,9 @@ const signedIn = createRoute({
   },
   component: Shell,
 });
+
+/** Every other address: with the places beside it, so that one finds out again. */
+const nowhere = createRoute({ getParentRoute: () => signedIn, path: "$", component: NotFound });
 
 const parseId = (raw: string) => {
   const id = Number(raw);
@@ -128,9 +132,10 @@ export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
     invitation,
-    signedIn.addChildren([agents, agent, run, runs, campaigns, newCampaign, campaign, overview, usage, knowledge, phone, superuser, settings.addChildren([settingsSection])]),
+    signedIn.addChildren([agents, agent, run, runs, campaigns, newCampaign, campaign, overview, usage, knowledge, phone, superuser, settings.addChildren([settingsSection]), nowhere]),
   ]),
   defaultPreload: "intent",
+  defaultErrorComponent: Broken,
   scrollRestoration: true,
 });
 

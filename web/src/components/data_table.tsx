@@ -1,8 +1,8 @@
-/** A table that scrolls within its box where there is too little room, with pages below it. */
+/** A table that scrolls within its box where there is too little room, and is a list of cards on a telephone; with pages below it. */
 
 import { Button, Group, Pagination, Table, Text } from "@mantine/core";
-import type { ReactNode } from "react";
-import { count } from "../lib/format";
+import type { CSSProperties, ReactNode } from "react";
+import { count, singular } from "../lib/format";
 import type { LongList } from "../lib/long_list";
 import classes from "./data_table.module.css";
 
@@ -35,8 +35,14 @@ interface DataTableProps {
 export function DataTable({ label, columns, minWidth = 640, sorting, isTight = false, children }: DataTableProps) {
   return (
     <div className={classes.scroll} tabIndex={0} role="region" aria-label={label}>
-      <Table className={classes.table} style={{ minWidth }} highlightOnHover {...(isTight ? { horizontalSpacing: "sm" } : {})}>
-        <Table.Thead>
+      <Table
+        className={classes.table}
+        style={{ "--least": `${minWidth}px`, ...labelsOf(columns) } as CSSProperties}
+        data-buttons={columns.at(-1)?.isQuiet || undefined}
+        highlightOnHover
+        {...(isTight ? { horizontalSpacing: "sm" } : {})}
+      >
+        <Table.Thead data-sorts={sorting !== undefined || undefined}>
           <Table.Tr>
             {columns.map((column) => (
               <Head key={column.title} column={column} sorting={sorting} />
@@ -49,6 +55,12 @@ export function DataTable({ label, columns, minWidth = 640, sorting, isTight = f
   );
 }
 
+/** What a card says before each value; the first one heads the card, and buttons speak for themselves. */
+function labelsOf(columns: readonly Column[]): Record<string, string> {
+  const labelled = columns.map((column, index) => [`--label-${index + 1}`, column.title, column.isQuiet || (index === 0 && !column.isRight)] as const);
+  return Object.fromEntries(labelled.filter(([, title, isBare]) => !isBare && title !== "").map(([name, title]) => [name, JSON.stringify(title)]));
+}
+
 function Head({ column, sorting }: { column: Column; sorting: Sorting | undefined }) {
   const isSorted = sorting !== undefined && column.sort !== undefined && sorting.by === column.sort;
   const title = column.isQuiet ? <span className={classes.quiet}>{column.title}</span> : column.title;
@@ -57,6 +69,7 @@ function Head({ column, sorting }: { column: Column; sorting: Sorting | undefine
     <Table.Th
       ta={column.isRight ? "right" : undefined}
       w={column.width}
+      data-sorts={column.sort !== undefined || undefined}
       aria-sort={isSorted ? (sorting.order === "asc" ? "ascending" : "descending") : undefined}
     >
       {column.sort === undefined || sorting === undefined ? (
@@ -99,7 +112,7 @@ export function Pager({ page, pages, total, what, onChange }: PagerProps) {
   return (
     <Group className={classes.pager} justify="space-between">
       <Text fz="sm" c="dimmed">
-        {count(total)} {what}
+        {count(total)} {total === 1 ? singular(what) : what}
       </Text>
       {pages > 1 && (
         <Pagination

@@ -59,7 +59,7 @@ export function Empty({ title, children, action, isInside = false }: EmptyProps)
       <Text c="dimmed" fz="sm" maw={480} ta="center">
         {children}
       </Text>
-      {action && <Group mt="sm">{action}</Group>}
+      {action && <Group mt="sm" justify="center">{action}</Group>}
     </div>
   );
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { clock, duration, ms, when, words } from "./format";
+import { clock, duration, ms, singular, when, words } from "./format";
 
 describe("formats", () => {
   it("shows seconds as minutes", () => {
@@ -17,6 +17,10 @@ describe("formats", () => {
     expect(when("2026-03-01T11:30:00Z", now)).toBe("30 minutes ago");
     expect(when("2026-03-01T10:00:00Z", now)).toBe("2 hours ago");
     expect(when("2025-12-24T10:00:00Z", now)).toContain("2025");
+  });
+
+  it("counts one of what there are many of", () => {
+    expect([singular("entries"), singular("runs")]).toEqual(["entry", "run"]);
   });
 
   it("reads stable codes as words", () => {

@@ -43,6 +43,11 @@ export function many(value: number, one: string, more = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : more}`;
 }
 
+/** "entries" → "entry", "runs" → "run". */
+export function singular(plural: string): string {
+  return plural.replace(/ies$/, "y").replace(/s$/, "");
+}
+
 /** Day and time by the reader's clock. */
 export function dateTime(iso: string | null | undefined): string {
   if (iso === null || iso === undefined) return "–";

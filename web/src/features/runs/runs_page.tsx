@@ -53,7 +53,7 @@ export function RunsPage() {
               <Nothing hasFilters={countFilters(search) > 0} onClear={() => go({})} />
             ) : (
               <>
-                <DataTable label="Runs" columns={COLUMNS} sorting={sorting} minWidth={900}>
+                <DataTable label="Runs" columns={COLUMNS} sorting={sorting} minWidth={900} isTight>
                   {data.items.map((run) => (
                     <RunRow key={run.run_id} run={run} />
                   ))}

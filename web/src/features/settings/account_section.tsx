@@ -90,7 +90,7 @@ function Sessions() {
                 </Table.Td>
                 <Table.Td ta="right">
                   {!session.is_current && (
-                    <Button size="compact-sm" variant="subtle" color="red" onClick={() => end.mutate(session.id, { onError: failed })}>
+                    <Button size="compact-sm" variant="subtle" color="red" onClick={() => end.mutate(session.id, { onError: failed })} aria-label={`End session ${session.id}, since ${dateTime(session.created_at)}`}>
                       End
                     </Button>
                   )}

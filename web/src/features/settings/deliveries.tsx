@@ -91,7 +91,7 @@ function DeliveryRow({ webhookId, delivery, onOpen }: { webhookId: number; deliv
       <Table.Td c="dimmed">{when(delivery.created_at)}</Table.Td>
       <Table.Td>
         <Group gap={4} justify="flex-end" wrap="nowrap">
-          <Button size="compact-sm" variant="subtle" onClick={onOpen}>
+          <Button size="compact-sm" variant="subtle" onClick={onOpen} aria-label={`Look at no. ${delivery.sequence}`}>
             Look
           </Button>
           <Button
@@ -99,6 +99,7 @@ function DeliveryRow({ webhookId, delivery, onOpen }: { webhookId: number; deliv
             variant="subtle"
             disabled={delivery.status === "pending"}
             loading={resend.isPending}
+            aria-label={`Send again: no. ${delivery.sequence}`}
             onClick={() => resend.mutate(delivery.id, { onSuccess: () => done("It will be sent again."), onError: failed })}
           >
             Send again

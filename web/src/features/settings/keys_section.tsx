@@ -77,7 +77,13 @@ function KeyRow({ apiKey }: { apiKey: Key }) {
       <Table.Td c="dimmed">{apiKey.last_used_at ? when(apiKey.last_used_at) : "Never"}</Table.Td>
       <Table.Td c="dimmed">{dateTime(apiKey.created_at)}</Table.Td>
       <Table.Td ta="right">
-        <Button size="compact-sm" variant="subtle" color={isArchived ? "brand" : "red"} onClick={() => (isArchived ? change() : setIsAsking(true))}>
+        <Button
+          size="compact-sm"
+          variant="subtle"
+          color={isArchived ? "brand" : "red"}
+          onClick={() => (isArchived ? change() : setIsAsking(true))}
+          aria-label={`${isArchived ? "Reactivate" : "Archive"} ${apiKey.name}, ${apiKey.prefix}`}
+        >
           {isArchived ? "Reactivate" : "Archive"}
         </Button>
         <Confirm

@@ -91,7 +91,7 @@ function MemberRow({ member }: { member: Schema<"MemberResponse"> }) {
       <Table.Td c="dimmed">{dateTime(member.created_at)}</Table.Td>
       <Table.Td ta="right">
         {canChange && (
-          <Button size="compact-sm" variant="subtle" color="red" onClick={() => setIsAsking(true)}>
+          <Button size="compact-sm" variant="subtle" color="red" onClick={() => setIsAsking(true)} aria-label={isMe ? "Leave this organisation" : `Remove ${member.email}`}>
             {isMe ? "Leave" : "Remove"}
           </Button>
         )}
@@ -125,7 +125,7 @@ function Invitations() {
             <Table.Td tt="capitalize">{invitation.role}</Table.Td>
             <Table.Td c="dimmed">{dateTime(invitation.expires_at)}</Table.Td>
             <Table.Td ta="right">
-              <Button size="compact-sm" variant="subtle" color="red" onClick={() => revoke.mutate(invitation.id, { onError: failed })}>
+              <Button size="compact-sm" variant="subtle" color="red" onClick={() => revoke.mutate(invitation.id, { onError: failed })} aria-label={`Revoke the invitation of ${invitation.email}`}>
                 Revoke
               </Button>
             </Table.Td>

@@ -114,7 +114,7 @@ function KindPanel({ kind, chosen, effective, providers, isReadOnly, onChange, e
                 Takes over{others.length > 1 ? `, ${index + 1}` : ""}
               </Text>
               {!isReadOnly && (
-                <Button size="compact-sm" variant="subtle" color="red" onClick={() => setOthers(others.filter((_, at) => at !== index))}>
+                <Button size="compact-sm" variant="subtle" color="red" aria-label={`Remove ${index + 1}, which takes over: ${TITLES[kind]}`} onClick={() => setOthers(others.filter((_, at) => at !== index))}>
                   Remove
                 </Button>
               )}
@@ -131,7 +131,7 @@ function KindPanel({ kind, chosen, effective, providers, isReadOnly, onChange, e
         ))}
         {!isReadOnly && others.length < 5 && (
           <div>
-            <Button size="compact-sm" variant="subtle" onClick={() => setOthers([...others, withProvider(providers[0]?.provider ?? "builtin")])}>
+            <Button size="compact-sm" variant="subtle" aria-label={`Add one that takes over when it fails: ${TITLES[kind]}`} onClick={() => setOthers([...others, withProvider(providers[0]?.provider ?? "builtin")])}>
               Add one that takes over when it fails
             </Button>
           </div>

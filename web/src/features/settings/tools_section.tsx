@@ -97,12 +97,12 @@ function ToolRow({ tool, onEdit, onTest }: { tool: Tool; onEdit: () => void; onT
         {may.write && (
           <Group gap={6} justify="flex-end" wrap="nowrap">
             {tool.category === "http_api" && (
-              <Button size="compact-sm" variant="subtle" onClick={onTest}>
+              <Button size="compact-sm" variant="subtle" onClick={onTest} aria-label={`Test ${tool.name}`}>
                 Test
               </Button>
             )}
             {tool.category === "mcp" && (
-              <Button size="compact-sm" variant="subtle" onClick={reload} loading={refresh.isPending}>
+              <Button size="compact-sm" variant="subtle" onClick={reload} loading={refresh.isPending} aria-label={`Read again: ${tool.name}`}>
                 Read again
               </Button>
             )}

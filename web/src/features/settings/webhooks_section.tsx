@@ -42,7 +42,7 @@ export default function WebhooksSection() {
                 Your server is told when runs, campaigns and documents are finished: signed, numbered, and repeated for a day until it answers.
               </Empty>
             ) : (
-              <DataTable label="Webhooks" columns={COLUMNS}>
+              <DataTable label="Webhooks" columns={COLUMNS} isTight>
                 {data.webhooks.map((webhook) => (
                   <WebhookRow key={webhook.id} webhook={webhook} onEdit={() => setEdited(webhook)} onLog={() => setOpenId(webhook.id)} onSecret={setSecret} />
                 ))}
@@ -83,7 +83,7 @@ function WebhookRow({ webhook, onEdit, onLog, onSecret }: RowProps) {
       : failed(new Error(`It was not delivered: ${answer.error ?? `the answer was ${answer.status_code}`}`));
   return (
     <Table.Tr>
-      <Table.Td maw={300}>
+      <Table.Td maw={240}>
         <Text fz="sm" fw={600} truncate title={webhook.url}>
           {webhook.url}
         </Text>
@@ -93,7 +93,7 @@ function WebhookRow({ webhook, onEdit, onLog, onSecret }: RowProps) {
           </Text>
         )}
       </Table.Td>
-      <Table.Td>{webhook.events.length === 0 ? "All" : webhook.events.join(", ")}</Table.Td>
+      <Table.Td style={{ whiteSpace: "normal" }}>{webhook.events.length === 0 ? "All" : webhook.events.join(", ")}</Table.Td>
       <Table.Td c="dimmed">
         {webhook.status === "failing" ? <Badge color="red">Failing</Badge> : webhook.last_success_at ? when(webhook.last_success_at) : "Nothing sent yet"}
       </Table.Td>
@@ -107,10 +107,10 @@ function WebhookRow({ webhook, onEdit, onLog, onSecret }: RowProps) {
       </Table.Td>
       <Table.Td>
         <Group gap={6} justify="flex-end" wrap="nowrap">
-          <Button size="compact-sm" variant="subtle" onClick={() => test.mutate(webhook.id, { onSuccess: tell, onError: failed })} loading={test.isPending}>
+          <Button size="compact-sm" variant="subtle" onClick={() => test.mutate(webhook.id, { onSuccess: tell, onError: failed })} loading={test.isPending} aria-label={`Test ${webhook.url}`}>
             Test
           </Button>
-          <Button size="compact-sm" variant="subtle" onClick={onLog}>
+          <Button size="compact-sm" variant="subtle" onClick={onLog} aria-label={`Deliveries to ${webhook.url}`}>
             Deliveries
           </Button>
           <Menu position="bottom-end" withinPortal>

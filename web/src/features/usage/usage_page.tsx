@@ -60,10 +60,10 @@ function Period() {
       {(data) => (
         <Figures>
           <Figure name="Runs this month" value={count(data.total_calls)} />
-          <Figure name="Minutes" value={count(Math.round(data.total_minutes * 10) / 10)} note={data.included_minutes > 0 && `${count(data.included_minutes)} included`} />
-          <Figure name="Cost" value={money(data.total_cost_cents)} />
-          <Figure name="Balance" value={money(data.balance_cents)} note={data.is_enforced ? "empty: new calls are refused" : "not enforced"} />
-          <Figure name="Minutes left" value={data.is_unlimited ? "∞" : count(Math.floor(data.minutes_remaining))} />
+          <Figure name="Minutes this month" value={count(Math.round(data.total_minutes * 10) / 10)} note={data.included_minutes > 0 && `${count(data.included_minutes)} included`} />
+          <Figure name="Cost this month" value={money(data.total_cost_cents)} />
+          <Figure name="Balance" value={money(data.balance_cents)} note={data.is_enforced ? "empty: new calls are refused" : "not limited"} />
+          <Figure name="Minutes left" value={data.is_unlimited ? "No limit" : count(Math.floor(data.minutes_remaining))} />
         </Figures>
       )}
     </Loaded>
