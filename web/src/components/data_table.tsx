@@ -40,7 +40,7 @@ export function DataTable({ label, columns, minWidth = 640, sorting, isTight = f
         style={{ "--least": `${minWidth}px`, ...labelsOf(columns) } as CSSProperties}
         data-buttons={columns.at(-1)?.isQuiet || undefined}
         highlightOnHover
-        {...(isTight ? { horizontalSpacing: "sm" } : {})}
+        {...(isTight ? { horizontalSpacing: 10 } : {})}
       >
         <Table.Thead data-sorts={sorting !== undefined || undefined}>
           <Table.Tr>

@@ -81,7 +81,7 @@ function RunRow({ run }: { run: Schema<"UsageRunItem"> }) {
       <Table.Td>
         <RunBadge status={run.status} outcome={run.outcome} />
       </Table.Td>
-      <Table.Td>{run.workflow_name}</Table.Td>
+      <Table.Td style={{ whiteSpace: "normal" }}>{run.workflow_name}</Table.Td>
       <Table.Td>{channel(run)}</Table.Td>
       <Table.Td ta="right">{duration(run.duration_seconds)}</Table.Td>
       <Table.Td ta="right">{money(run.cost_cents)}</Table.Td>

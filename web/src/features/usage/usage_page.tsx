@@ -88,7 +88,7 @@ function Agents({ agents, days }: { agents: Insights["agents"]; days: number }) 
           No agent has talked with anybody in these days.
         </Empty>
       ) : (
-        <DataTable label="Usage by agent" columns={AGENT_COLUMNS} minWidth={780}>
+        <DataTable label="Usage by agent" columns={AGENT_COLUMNS} minWidth={780} isTight>
           {agents.map((agent) => (
             <Table.Tr key={agent.workflow_id}>
               <Table.Td>
