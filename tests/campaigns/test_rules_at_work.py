@@ -172,7 +172,7 @@ async def test_free_slots_go_to_whoever_has_the_fewest_calls(
         counted = await session.execute(
             select(Run.campaign_id, func.count()).where(Run.organization_id == org.id).group_by(Run.campaign_id)
         )
-        assert Counter(dict(counted.tuples().all())) == {big.id: 10, small.id: 4}
+        assert Counter({row[0]: row[1] for row in counted}) == {big.id: 10, small.id: 4}
 
 
 async def test_progress_is_told_as_it_happens(

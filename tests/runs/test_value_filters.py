@@ -84,6 +84,23 @@ async def test_pages(client: AsyncClient, org: OrgFixture, path: str) -> None:
     assert await ask(client, org, path, FREE, page=1000) == ([], RUNS - 2)
 
 
+@pytest.mark.parametrize("sort_order", ["asc", "desc"])
+@pytest.mark.parametrize("sort_by", ["id", "created_at"])
+async def test_pages_of_several_values(
+    client: AsyncClient, org: OrgFixture, path: str, sort_by: str, sort_order: str
+) -> None:
+    either = by("context.plan", "select", ["gold", "free", "free", "none"])
+    since = by("created_at", "date", {"from": "2026-01-01T00:02:00"})
+    order = {"sort_by": sort_by, "sort_order": sort_order}
+    expected = [f"Run {i}" for i in range(2, RUNS + 1)]
+    if sort_order == "desc":
+        expected.reverse()
+    for page in (1, 2, 15, 16, 29, 30):
+        names, total = await ask(client, org, path, either, since, page=page, limit=100, **order)
+        assert total == RUNS - 1
+        assert names == expected[(page - 1) * 100 : page * 100]
+
+
 async def test_values_follow_their_run(root: Root, path: str) -> None:
     async def values(run_id: int) -> dict[str, str]:
         async with root.db.transaction() as session:

@@ -72,7 +72,8 @@ class SuperuserRunItem(RunRecord):
 
 
 class SuperuserWorkflowRunsListResponse(BaseModel):
-    """``workflow_runs`` is the same list as ``runs``. With filters ``total_count`` counts to 50,000 and no further."""
+    """``workflow_runs`` is the same list as ``runs``. With filters ``total_count`` counts to 50,000 and no further,
+    unless they name an organisation."""
 
     runs: list[SuperuserRunItem]
     workflow_runs: list[SuperuserRunItem]

@@ -266,17 +266,18 @@ def _contains(column: Any, text: str) -> ColumnElement[bool]:
     lowered = "".join(char.lower() if char.isascii() else char for char in text)
     found: ColumnElement[bool]
     if "lowered" in info:
-        found = getattr(column.class_, info["lowered"]).like(_anywhere(lowered))
+        found = getattr(column.class_, info["lowered"]).like(anywhere(lowered))
     elif has_case and info.get("is_ascii"):
         # a quarter less than ILIKE, which knows every alphabet
-        found = func.lower(column.collate("C")).like(_anywhere(lowered))
+        found = func.lower(column.collate("C")).like(anywhere(lowered))
     else:
-        found = (column.ilike if has_case else column.like)(_anywhere(text))
+        found = (column.ilike if has_case else column.like)(anywhere(text))
     return found
 
 
-def _anywhere(text: str) -> str:
-    """The pattern as one value with LIKE's own escapes: a prepared statement would put it together again for each row."""
+def anywhere(text: str) -> str:
+    """The LIKE pattern of whatever holds this text, as one value with LIKE's own escapes: a prepared statement would put
+    it together again for each row."""
     return "%" + re.sub(r"([%_\\])", r"\\\1", text) + "%"
 
 

@@ -10,6 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.errors import Unprocessable
+from offhook.kit.filters import anywhere
 from offhook.kit.phone import PhoneNumberInvalid, normalize_e164
 from offhook.orgs.errors import DoNotCallEntryNotFound
 from offhook.orgs.tables import DoNotCallEntry
@@ -79,7 +80,7 @@ async def listing(
     """The newest entries first, and how many there are in all; ``search`` is a part of the number."""
     conditions = [DoNotCallEntry.organization_id == organization_id]
     if search:
-        conditions.append(DoNotCallEntry.phone_number.contains(search, autoescape=True))
+        conditions.append(DoNotCallEntry.phone_number.like(anywhere(search)))
     total = await session.scalar(select(func.count()).select_from(DoNotCallEntry).where(*conditions))
     entries = await session.scalars(
         select(DoNotCallEntry).where(*conditions).order_by(DoNotCallEntry.id.desc()).limit(limit).offset(offset)

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from sqlalchemy import BigInteger, ColumnElement, Subquery, cast, func, select, text, union_all
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.types import NullType
 
 from offhook.kit.db import Database
 from offhook.runs.tables import RunCount, RunCountChange
@@ -37,7 +38,8 @@ async def of_workflows(
     """Runs by workflow; those without any are left out. None: of any organisation, for superusers."""
     each = _sums("workflow_id", organization_id, workflow_ids if len(workflow_ids) <= _FEW else None)
     # Two arrays, because thousands of rows take longer to be read than to be summed.
-    ids, runs = (await session.execute(select(func.array_agg(each.c.id), func.array_agg(each.c.runs)))).one()
+    arrays: list[ColumnElement[Any]] = [func.array_agg(each.c[name], type_=NullType()) for name in ("id", "runs")]
+    ids, runs = (await session.execute(select(*arrays))).one()
     wanted = set(workflow_ids)
     return {id_: number for id_, number in zip(ids or (), runs or (), strict=True) if id_ in wanted and number}
 

@@ -5,17 +5,18 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from sqlalchemy import (
+    ARRAY,
     BigInteger,
     ColumnElement,
     DateTime,
     Float,
+    Integer,
     Select,
+    bindparam,
     func,
-    literal,
     select,
     true,
 )
-from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.orgs import service as orgs
@@ -28,6 +29,8 @@ MAX_DAYS: Final = 92
 MOST_AGENTS: Final = 20
 # Answer times are those of so many of the newest runs of each day and of each agent.
 SAMPLE: Final = 100
+
+_MOMENTS: Final = ARRAY(DateTime(timezone=True))
 
 
 async def insights(session: AsyncSession, organization_id: int, now: datetime, count: int) -> dict[str, Any]:
@@ -72,52 +75,60 @@ def _shown(sums: Any, outcomes: dict[str, int], times: Any) -> dict[str, Any]:
     }
 
 
+_DAYS: Final = (
+    func.unnest(bindparam("starts", type_=_MOMENTS), bindparam("ends", type_=_MOMENTS))
+    .table_valued("since", "until", with_ordinality="number")
+    .render_derived("days")
+)
+_AGENTS: Final = (
+    func.unnest(bindparam("workflow_ids", type_=ARRAY(BigInteger))).table_valued("id").render_derived("agents")
+)
+
+
+def _times(groups: Any, key: ColumnElement[Any], *conditions: ColumnElement[bool]) -> Select[Any]:
+    """``key``, and the median and the 95th percentile of the median answer times of its newest runs. Made once: building
+    such a statement takes longer than sending it."""
+    newest = (
+        select(Run.answer_ms.cast(Float))
+        .where(Run.organization_id == bindparam("organization_id", type_=Integer), *conditions)
+        .where(Run.outcome.is_not(None), Run.duration > 0)
+        .order_by(Run.created_at.desc(), Run.id.desc())
+        .limit(SAMPLE)
+        .correlate(groups)
+        .lateral("sampled")
+    )
+    answer_ms = newest.c.answer_ms
+    return (
+        select(
+            key.label("key"),
+            func.percentile_cont(0.5).within_group(answer_ms).label("p50"),
+            func.percentile_cont(0.95).within_group(answer_ms).label("p95"),
+        )
+        .select_from(groups)
+        .join(newest, true())
+        .where(answer_ms.is_not(None))
+        .group_by(key)
+    )
+
+
+_DAY_TIMES: Final = _times(_DAYS, _DAYS.c.number, Run.created_at >= _DAYS.c.since, Run.created_at < _DAYS.c.until)
+_AGENT_TIMES: Final = _times(
+    _AGENTS,
+    _AGENTS.c.id,
+    Run.workflow_id == _AGENTS.c.id,
+    Run.created_at >= bindparam("since", type_=DateTime(timezone=True)),
+)
+
+
 async def _day_times(session: AsyncSession, organization_id: int, between: Sequence[datetime]) -> dict[int, Any]:
     """``(p50, p95)`` by the number of the day."""
-    moments = ARRAY(DateTime(timezone=True))
-    days = (
-        func.unnest(literal(list(between[:-1]), moments), literal(list(between[1:]), moments))
-        .table_valued("since", "until", with_ordinality="number")
-        .render_derived("days")
-    )
-    newest = _newest(days, organization_id, [Run.created_at >= days.c.since, Run.created_at < days.c.until])
-    return {key - 1: times for key, times in (await _times(session, days, days.c.number, newest)).items()}
+    days = {"organization_id": organization_id, "starts": between[:-1], "ends": between[1:]}
+    return {row.key - 1: row for row in await session.execute(_DAY_TIMES, days)}
 
 
 async def _agent_times(
     session: AsyncSession, organization_id: int, workflow_ids: Sequence[int], since: datetime
 ) -> dict[int, Any]:
     """The same by agent."""
-    agents = func.unnest(literal(list(workflow_ids), ARRAY(BigInteger))).table_valued("id").render_derived("agents")
-    newest = _newest(agents, organization_id, [Run.workflow_id == agents.c.id, Run.created_at >= since])
-    return await _times(session, agents, agents.c.id, newest)
-
-
-def _newest(groups: Any, organization_id: int, conditions: Sequence[ColumnElement[bool]]) -> Select[Any]:
-    return (
-        select(Run.answer_ms)
-        .where(Run.organization_id == organization_id, *conditions, Run.outcome.is_not(None), Run.duration > 0)
-        .order_by(Run.created_at.desc(), Run.id.desc())
-        .limit(SAMPLE)
-        .correlate(groups)
-    )
-
-
-async def _times(session: AsyncSession, groups: Any, key: ColumnElement[Any], newest: Select[Any]) -> dict[int, Any]:
-    """The median and the 95th percentile of these runs' median answer times."""
-    sampled = newest.lateral("sampled")
-    answer_ms = sampled.c.answer_ms.cast(Float)
-    rows = await session.execute(
-        select(
-            key.label("key"),
-            *(
-                func.percentile_cont(share).within_group(answer_ms).label(name)
-                for name, share in (("p50", 0.5), ("p95", 0.95))
-            ),
-        )
-        .select_from(groups)
-        .join(sampled, true())
-        .where(answer_ms.is_not(None))
-        .group_by(key)
-    )
-    return {int(row.key): row for row in rows}
+    agents = {"organization_id": organization_id, "workflow_ids": workflow_ids, "since": since}
+    return {row.key: row for row in await session.execute(_AGENT_TIMES, agents)}

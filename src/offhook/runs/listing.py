@@ -4,10 +4,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import ARRAY, BigInteger, ColumnElement, Select, UnaryExpression, any_, cast, func, schema, select
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    ColumnElement,
+    Select,
+    Text,
+    UnaryExpression,
+    any_,
+    cast,
+    func,
+    literal,
+    schema,
+    select,
+    true,
+)
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
-from sqlalchemy.sql import visitors
+from sqlalchemy.sql import operators, visitors
+from sqlalchemy.sql.elements import BooleanClauseList
+from sqlalchemy.sql.util import ClauseAdapter
 
 from offhook.kit.filters import Column, Conditions, Field, Named, from_the_end, parse_conditions, parse_sort
 from offhook.kit.pagination import Page
@@ -133,7 +149,11 @@ async def find(
     if total <= offset:
         return Found([], total)
     run_id, mine, sorting = _by_index(conditions, order)
-    page = nearest(select(run_id).where(*mine), sorting, total, limit=limit, offset=offset)
+    alternatives = _alternatives(mine) if run_id is RunValue.run_id else None
+    if alternatives is None:
+        page = nearest(select(run_id).where(*mine), sorting, total, limit=limit, offset=offset)
+    else:
+        page = _merged(*alternatives, sorting, total, limit=limit, offset=offset)
     rows = await session.execute(select(*columns).where(Run.id.in_(page)).order_by(*order))
     return Found(rows.all(), total)
 
@@ -147,6 +167,44 @@ def nearest(
         return found.order_by(*order).limit(limit).offset(offset)
     count = max(0, min(limit, total - offset))
     return found.order_by(*from_the_end(order)).limit(count).offset(max(0, total - offset - count))
+
+
+def _alternatives(mine: Sequence[ColumnElement[bool]]) -> tuple[list[str], list[ColumnElement[bool]]] | None:
+    """The values of the one ``value IN (…)`` among these conditions, and the others; None when there is no such one."""
+    parts = [part for condition in mine for part in _and_combined(condition)]
+    lists = [part for part in parts if getattr(part, "operator", None) is operators.in_op]
+    if len(lists) != 1 or columns_of(lists[0]) != {"value"}:
+        return None
+    return list(dict.fromkeys(lists[0].right.value)), [part for part in parts if part is not lists[0]]
+
+
+def _and_combined(condition: ColumnElement[bool]) -> Sequence[ColumnElement[bool]]:
+    is_and = isinstance(condition, BooleanClauseList) and condition.operator is operators.and_
+    return condition.clauses if is_and else (condition,)
+
+
+def _merged(
+    values: Sequence[str],
+    others: Sequence[ColumnElement[bool]],
+    order: Sequence[UnaryExpression[Any]],
+    total: int,
+    *,
+    limit: int,
+    offset: int,
+) -> Select[Any]:
+    """:func:`nearest` among the runs with one of these values. The index has those of each value in order, but not those
+    of several: of each only as many are read as the page may need."""
+    each = func.unnest(literal(values, ARRAY(Text))).table_valued("value").render_derived("each")
+    in_order = (
+        select(RunValue.run_id, RunValue.created_at).where(*others, RunValue.value == each.c.value).correlate(each)
+    )
+    is_late = offset > total // 2
+    needed = total - offset if is_late else offset + limit
+    found = in_order.order_by(*(from_the_end(order) if is_late else order)).limit(needed).lateral("found")
+    sorting = [ClauseAdapter(found).traverse(by) for by in order]
+    return nearest(
+        select(found.c.run_id).select_from(each.join(found, true())), sorting, total, limit=limit, offset=offset
+    )
 
 
 def ids_of(conditions: Conditions) -> Select[Any]:

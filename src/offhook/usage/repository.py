@@ -5,10 +5,9 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import Row, func, literal, select, update
-from sqlalchemy.dialects.postgresql import ARRAY, insert
+from sqlalchemy import Row, func, select, update
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
-from sqlalchemy.types import DateTime
 
 from offhook.usage.periods import Period
 from offhook.usage.tables import BillingAccount, LedgerEntry, ModelUsageBucket, RunUsage, UsageBucket
@@ -136,26 +135,6 @@ async def totals(session: AsyncSession, organization_id: int, period: Period) ->
         )
     )
     return found.one()
-
-
-async def by_day(session: AsyncSession, organization_id: int, boundaries: Sequence[datetime]) -> Mapping[int, Row[Any]]:
-    """calls, duration_ms and cost_cents by the number of the day (from 0) between these boundaries."""
-    day = func.width_bucket(UsageBucket.bucket_at, literal(list(boundaries), ARRAY(DateTime(timezone=True))))
-    rows = await session.execute(
-        select(
-            (day - 1).label("day"),
-            func.sum(UsageBucket.calls).label("calls"),
-            func.sum(UsageBucket.duration_ms).label("duration_ms"),
-            func.sum(UsageBucket.cost_cents).label("cost_cents"),
-        )
-        .where(
-            UsageBucket.organization_id == organization_id,
-            UsageBucket.bucket_at >= boundaries[0],
-            UsageBucket.bucket_at < boundaries[-1],
-        )
-        .group_by(day)
-    )
-    return {int(row.day): row for row in rows}
 
 
 async def by_model(session: AsyncSession, organization_id: int, period: Period) -> Sequence[Row[Any]]:

@@ -6,11 +6,12 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.usage import outcomes, repository
+from offhook.usage import reports, repository
 from offhook.usage.facts import UNKNOWN, Charge, ModelUse, RunFacts, counters
 from offhook.usage.ledger import Standing, add_credit, is_enforced, may_start, require_credit, standing
-from offhook.usage.outcomes import by_agent, ordered
+from offhook.usage.outcomes import ordered
 from offhook.usage.recording import record_run, record_runs
+from offhook.usage.reports import by_agent
 
 __all__ = [
     "UNKNOWN",
@@ -48,5 +49,5 @@ async def by_day(
     session: AsyncSession, organization_id: int, boundaries: Sequence[datetime]
 ) -> tuple[Mapping[int, Any], Mapping[int, dict[str, int]]]:
     """Sums (calls, duration_ms, cost_cents) and runs by outcome, each by the number of the day between boundaries."""
-    sums = await repository.by_day(session, organization_id, boundaries)
-    return sums, await outcomes.by_day(session, organization_id, boundaries)
+    sums = await reports.by_day(session, organization_id, boundaries)
+    return sums, await reports.outcomes_by_day(session, organization_id, boundaries)

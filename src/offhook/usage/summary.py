@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.orgs import service as orgs
-from offhook.usage import ledger, repository
+from offhook.usage import ledger, reports, repository
 from offhook.usage.periods import boundaries, last_days, month_of, zone
 from offhook.usage.schemas import CurrentPeriod, ModelUsageItem, UsageDay
 
@@ -41,7 +41,7 @@ async def daily(session: AsyncSession, organization_id: int, now: datetime, coun
     """The last ``count`` days by the organisation's clocks, the newest first."""
     where = zone((await orgs.organization(session, organization_id)).time_zone)
     days = last_days(now, count, where)
-    sums = await repository.by_day(session, organization_id, boundaries(days, where))
+    sums = await reports.by_day(session, organization_id, boundaries(days, where))
     shown = [
         UsageDay(
             date=day,

@@ -7,7 +7,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import BigInteger, ForeignKey, Index, Numeric, String, func, text
+from sqlalchemy import BigInteger, ForeignKey, Index, Numeric, PrimaryKeyConstraint, String, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from offhook.kit.db import Base
@@ -83,6 +83,10 @@ class UsageBucket(Base):
     """Sums over the runs that were created in one quarter of an hour: the finest step between time zones."""
 
     __tablename__ = "usage_buckets"
+    # With what is added up, so that sums of thousands of rows need not read them.
+    __table_args__ = (
+        PrimaryKeyConstraint("organization_id", "bucket_at", postgresql_include=["calls", "duration_ms", "cost_cents"]),
+    )
 
     organization_id: Mapped[int] = mapped_column(ForeignKey(_ORGANIZATION, ondelete="CASCADE"), primary_key=True)
     bucket_at: Mapped[datetime] = mapped_column(primary_key=True)
@@ -96,6 +100,8 @@ class OutcomeBucket(Base):
     """How many of the runs of a quarter of an hour ended how."""
 
     __tablename__ = "outcome_buckets"
+    # With what is added up, so that sums of thousands of rows need not read them.
+    __table_args__ = (PrimaryKeyConstraint("organization_id", "bucket_at", "outcome", postgresql_include=["calls"]),)
 
     organization_id: Mapped[int] = mapped_column(ForeignKey(_ORGANIZATION, ondelete="CASCADE"), primary_key=True)
     bucket_at: Mapped[datetime] = mapped_column(primary_key=True)
@@ -107,6 +113,16 @@ class AgentDay(Base):
     """What an agent did in a day, which is one of UTC: quarters of an hour of every agent would be as many as its runs."""
 
     __tablename__ = "agent_days"
+    # With what is added up, so that sums of thousands of rows need not read them.
+    __table_args__ = (
+        PrimaryKeyConstraint(
+            "organization_id",
+            "day",
+            "workflow_id",
+            "outcome",
+            postgresql_include=["calls", "duration_ms", "cost_cents"],
+        ),
+    )
 
     organization_id: Mapped[int] = mapped_column(ForeignKey(_ORGANIZATION, ondelete="CASCADE"), primary_key=True)
     day: Mapped[date] = mapped_column(primary_key=True)

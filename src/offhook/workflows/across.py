@@ -1,7 +1,7 @@
 """What superusers ask of workflows, across all organisations."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -10,9 +10,9 @@ from offhook.workflows.repository import DELETED, json_rows, utc_text
 from offhook.workflows.tables import Workflow
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """``json`` is an object of id, name, status, organization_id, workflow_uuid, folder_id, created_at, updated_at."""
+class Listed(NamedTuple):
+    """``json`` is an object of id, name, status, organization_id, workflow_uuid, folder_id, created_at, updated_at.
+    A tuple, because thousands are made at once."""
 
     id: int
     organization_id: int
@@ -48,7 +48,7 @@ async def listing(
     )
     found = await session.execute(json_rows(listed, listed.c.id, listed.c.organization_id))
     ids, organizations, texts = (values or () for values in found.one())
-    return [Listed(*row) for row in zip(ids, organizations, texts, strict=True)], total or 0
+    return list(map(Listed._make, zip(ids, organizations, texts, strict=True))), total or 0
 
 
 async def counts(session: AsyncSession, organization_ids: Collection[int]) -> dict[int, int]:

@@ -16,6 +16,7 @@ from sqlalchemy import (
     bindparam,
     delete,
     func,
+    literal,
     literal_column,
     select,
     update,
@@ -26,7 +27,9 @@ from sqlalchemy.engine import Row
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
+from sqlalchemy.types import NullType
 
+from offhook.kit.filters import anywhere
 from offhook.workflows.tables import Workflow, WorkflowFolder, WorkflowTrigger, WorkflowVersion
 
 MAX_ID: Final = 2**31 - 1
@@ -154,8 +157,8 @@ def _listing(statuses: tuple[str, ...]) -> Select[Any]:
             published.version_number.label("published_version_number"),
             draft.id.is_not(None).label("has_draft"),
         )
-        .outerjoin(published, and_(published.workflow_id == Workflow.id, published.status == "published"))
-        .outerjoin(draft, and_(draft.workflow_id == Workflow.id, draft.status == "draft"))
+        .outerjoin(published, and_(published.workflow_id == Workflow.id, published.status == _inline("published")))
+        .outerjoin(draft, and_(draft.workflow_id == Workflow.id, draft.status == _inline("draft")))
         .where(*_mine(bindparam("organization_id", type_=Integer()), statuses))
         .order_by(Workflow.id.desc())
         .limit(bindparam("limit", type_=Integer()))
@@ -163,6 +166,11 @@ def _listing(statuses: tuple[str, ...]) -> Select[Any]:
         .subquery("listed")
     )
     return json_rows(listed, listed.c.id)
+
+
+def _inline(value: str) -> BindParameter[str]:
+    """A value that stands in the statement: a plan that is kept for any value can use no index of one value."""
+    return literal(value, literal_execute=True)
 
 
 def utc_text(moment: Any) -> Any:
@@ -173,7 +181,7 @@ def utc_text(moment: Any) -> Any:
 def json_rows(listed: Subquery, *columns: Any) -> Select[Any]:
     """One row of arrays in the order of ``listed``: of each column, and last of its rows as JSON objects."""
     objects = cast_sql(func.row_to_json(literal_column(listed.name)), Text)
-    return select(*(func.array_agg(column) for column in (*columns, objects))).select_from(listed)
+    return select(*(func.array_agg(column, type_=NullType()) for column in (*columns, objects))).select_from(listed)
 
 
 async def names(
@@ -201,7 +209,7 @@ async def names_with_text(session: AsyncSession, organization_id: int, text: str
             Workflow.organization_id == organization_id,
             Workflow.status != DELETED,
             WorkflowVersion.status.in_(("draft", "published")),
-            cast_sql(WorkflowVersion.definition, Text).contains(text, autoescape=True),
+            cast_sql(WorkflowVersion.definition, Text).like(anywhere(text)),
         )
         .distinct()
         .order_by(Workflow.name)

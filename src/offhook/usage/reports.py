@@ -1,0 +1,113 @@
+"""Sums by day and by agent. Their statements are made once: building one anew takes longer than sending it."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from typing import Any, Final
+
+from sqlalchemy import ARRAY, ColumnElement, Date, DateTime, Integer, any_, bindparam, func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.usage.tables import AgentDay, OutcomeBucket, UsageBucket
+
+_BOUNDARIES: Final = bindparam("boundaries", type_=ARRAY(DateTime(timezone=True)))
+_ORGANIZATION: Final = bindparam("organization_id", type_=Integer)
+
+
+def _number_of_day(table: type[UsageBucket] | type[OutcomeBucket]) -> ColumnElement[int]:
+    """From 1: the day before the first boundary would be 0."""
+    return func.width_bucket(table.bucket_at, _BOUNDARIES)
+
+
+def _between(table: type[UsageBucket] | type[OutcomeBucket]) -> list[ColumnElement[bool]]:
+    return [
+        table.organization_id == _ORGANIZATION,
+        table.bucket_at >= bindparam("start", type_=DateTime(timezone=True)),
+        table.bucket_at < bindparam("end", type_=DateTime(timezone=True)),
+    ]
+
+
+def _period(organization_id: int, boundaries: Sequence[datetime]) -> dict[str, Any]:
+    return {
+        "organization_id": organization_id,
+        "boundaries": list(boundaries),
+        "start": boundaries[0],
+        "end": boundaries[-1],
+    }
+
+
+_SUMS: Final = (
+    select(
+        _number_of_day(UsageBucket).label("day"),
+        func.sum(UsageBucket.calls).label("calls"),
+        func.sum(UsageBucket.duration_ms).label("duration_ms"),
+        func.sum(UsageBucket.cost_cents).label("cost_cents"),
+    )
+    .where(*_between(UsageBucket))
+    .group_by(_number_of_day(UsageBucket))
+)
+_CALLS: Final = func.sum(OutcomeBucket.calls)
+_OUTCOMES: Final = (
+    select(_number_of_day(OutcomeBucket).label("day"), OutcomeBucket.outcome, _CALLS.label("calls"))
+    .where(*_between(OutcomeBucket))
+    .group_by(_number_of_day(OutcomeBucket), OutcomeBucket.outcome)
+    .having(_CALLS != 0)
+    .order_by(_CALLS.desc(), OutcomeBucket.outcome)
+)
+
+
+async def by_day(session: AsyncSession, organization_id: int, boundaries: Sequence[datetime]) -> Mapping[int, Any]:
+    """calls, duration_ms and cost_cents by the number of the day (from 0) between these boundaries."""
+    rows = await session.execute(_SUMS, _period(organization_id, boundaries))
+    return {row.day - 1: row for row in rows}
+
+
+async def outcomes_by_day(
+    session: AsyncSession, organization_id: int, boundaries: Sequence[datetime]
+) -> dict[int, dict[str, int]]:
+    """Runs by outcome, by the number of the day (from 0) between these boundaries; the most frequent first."""
+    found: dict[int, dict[str, int]] = defaultdict(dict)
+    for row in await session.execute(_OUTCOMES, _period(organization_id, boundaries)):
+        found[row.day - 1][row.outcome] = int(row.calls)
+    return found
+
+
+_SINCE: Final = (AgentDay.organization_id == _ORGANIZATION, AgentDay.day >= bindparam("since", type_=Date))
+_MOST: Final = func.sum(AgentDay.calls)
+_BUSIEST: Final = (
+    select(AgentDay.workflow_id)
+    .where(*_SINCE)
+    .group_by(AgentDay.workflow_id)
+    .having(_MOST > 0)
+    .order_by(_MOST.desc(), AgentDay.workflow_id)
+    .limit(bindparam("most", type_=Integer))
+)
+_BY_OUTCOME: Final = (
+    select(
+        AgentDay.workflow_id,
+        AgentDay.outcome,
+        func.sum(AgentDay.calls).label("calls"),
+        func.sum(AgentDay.duration_ms).label("duration_ms"),
+        func.sum(AgentDay.cost_cents).label("cost_cents"),
+    )
+    .where(*_SINCE, AgentDay.workflow_id == any_(bindparam("workflow_ids", type_=ARRAY(Integer))))
+    .group_by(AgentDay.workflow_id, AgentDay.outcome)
+    .subquery()
+)
+_AGENTS: Final = (
+    select(
+        _BY_OUTCOME.c.workflow_id,
+        *(func.sum(_BY_OUTCOME.c[name]).label(name) for name in ("calls", "duration_ms", "cost_cents")),
+        func.jsonb_object_agg(_BY_OUTCOME.c.outcome, _BY_OUTCOME.c.calls).label("outcomes"),
+    )
+    .group_by(_BY_OUTCOME.c.workflow_id)
+    .order_by(func.sum(_BY_OUTCOME.c.calls).desc(), _BY_OUTCOME.c.workflow_id)
+)
+
+
+async def by_agent(session: AsyncSession, organization_id: int, since: date, limit: int) -> Sequence[Any]:
+    """``(workflow_id, calls, duration_ms, cost_cents, outcomes)`` of the busiest agents since the UTC day ``since``."""
+    its = {"organization_id": organization_id, "since": since}
+    # First who they are, by one sum: thousands of agents have tens of thousands of rows, the busiest a few hundred.
+    busiest = await session.scalars(_BUSIEST, its | {"most": limit})
+    return (await session.execute(_AGENTS, its | {"workflow_ids": busiest.all()})).all()
