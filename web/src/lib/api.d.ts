@@ -6977,7 +6977,8 @@ export interface components {
         };
         /**
          * SuperuserWorkflowRunsListResponse
-         * @description ``workflow_runs`` is the same list as ``runs``. With filters ``total_count`` counts to 50,000 and no further.
+         * @description ``workflow_runs`` is the same list as ``runs``. With filters ``total_count`` counts to 50,000 and no further,
+         *     unless they name an organisation.
          */
         SuperuserWorkflowRunsListResponse: {
             /** Limit */
