@@ -2,9 +2,12 @@
 
 import json
 import re
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+
+from offhook.voice.config import Phrases
 
 WEB = Path(__file__).parents[2] / "web"
 SOURCE = WEB / "src"
@@ -52,3 +55,8 @@ def test_the_lock_names_no_place_to_download_from() -> None:
     assert len(packages) > 50
     assert [name for name, package in packages.items() if "resolved" in package] == []
     assert [name for name, package in packages.items() if name and "integrity" not in package] == []
+
+
+def test_the_settings_show_what_is_said_without_them() -> None:
+    shown = (SOURCE / "features" / "builder" / "settings_spec.ts").read_text()
+    assert [phrase for phrase in asdict(Phrases()).values() if f'"{phrase}"' not in shown] == []

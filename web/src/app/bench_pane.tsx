@@ -49,7 +49,7 @@ export function BenchPane({ agent, bench }: { agent: Agent; bench: Bench }) {
         )}
       </Pane>
       <Pane isShown={bench.mode === "type"}>
-        <ChatPanel chat={bench.chat} agentName={agent.name} />
+        <ChatPanel chat={bench.chat} agentId={agent.id} agentName={agent.name} />
       </Pane>
       <Pane isShown={bench.mode === "simulate"}>
         <SimulatePanel simulation={bench.simulation} agentId={agent.id} agentName={agent.name} />

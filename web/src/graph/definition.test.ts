@@ -49,8 +49,8 @@ describe("two versions", () => {
     expect(diff(empty, full).filter((change) => change.kind === "way").map((change) => change.title)).toEqual(["Ask → b: done", "b → Ask", "Ask → lost"]);
     const changed = { ...full, settings: { length: 90, voice: { speed: 2 }, list: [1], none: null } };
     expect(diff(full, changed).map(({ id, fields }) => [id, fields])).toEqual([
-      ["length", [{ field: "value", before: "60", after: "90" }]],
-      ["voice", [{ field: "speed", before: "1", after: "2" }]],
+      ["length", [{ field: "value", before: 60, after: 90 }]],
+      ["voice", [{ field: "speed", before: 1, after: 2 }]],
     ]);
     expect(diff(full, empty).every((change) => change.change === "removed" && change.fields.length === 0)).toBe(true);
   });

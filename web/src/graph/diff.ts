@@ -4,8 +4,8 @@ import { type Definition, canonical, stepName, wayLabel } from "./definition";
 
 export interface FieldChange {
   field: string;
-  before: string;
-  after: string;
+  before: unknown;
+  after: unknown;
 }
 
 export interface Change {
@@ -46,7 +46,7 @@ function ways(definition: Definition): Item[] {
   return definition.edges.map((edge) => ({
     id: edge.id,
     title: `${nameOf(edge.source)} → ${nameOf(edge.target)}${wayLabel(edge) === "" ? "" : `: ${wayLabel(edge)}`}`,
-    values: { from: edge.source, to: edge.target, ...edge.data },
+    values: { from: nameOf(edge.source), to: nameOf(edge.target), ...edge.data },
   }));
 }
 
@@ -70,13 +70,13 @@ function compare(kind: Change["kind"], before: Item[], after: Item[]): Change[] 
 function fieldsOf(before: Record<string, unknown>, after: Record<string, unknown>): FieldChange[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   return names
-    .map((field) => ({ field, before: shown(before[field]), after: shown(after[field]) }))
-    .filter((change) => change.before !== change.after);
+    .map((field) => ({ field, before: before[field], after: after[field] }))
+    .filter((change) => compared(change.before) !== compared(change.after));
 }
 
-function shown(value: unknown): string {
-  if (value === undefined || value === null) return "";
-  return typeof value === "string" ? value : canonical(value, 1);
+/** What is not set, and what is set to nothing, are one. */
+function compared(value: unknown): string {
+  return value === undefined || value === null || value === "" ? "" : canonical(value, 1);
 }
 
 function isPlain(value: unknown): value is Record<string, unknown> {

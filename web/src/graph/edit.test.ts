@@ -185,7 +185,7 @@ describe("two versions", () => {
       "removed way b-s",
       "removed setting max_call_duration",
     ]);
-    expect(diff(before, { definition: changed, settings: {} })[0]?.fields).toEqual([{ field: "prompt", before: "", after: "New." }]);
+    expect(diff(before, { definition: changed, settings: {} })[0]?.fields).toEqual([{ field: "prompt", before: undefined, after: "New." }]);
   });
 });
 

@@ -16,8 +16,9 @@ export function GetStarted({ agents, onCreate }: { agents: AgentItem[]; onCreate
   const hasChanged = agents.some((agent) => agent.has_draft || (agent.published_version_number ?? 0) > 1);
   const hasPublished = agents.some((agent) => (agent.published_version_number ?? 0) > 1 || (agent !== demo && !agent.name.endsWith("(demo)") && agent.published_version_number !== null));
   if (isAway || (hasTalked && hasChanged && hasPublished) || demo === undefined) return null;
-  const open = (words: string) => (
-    <Button size="sm" variant={hasTalked ? "default" : "filled"} renderRoot={(props) => <Link to="/agents/$agentId" params={{ agentId: demo.id }} {...props} />}>
+  const draft = active.find((agent) => agent.has_draft) ?? demo;
+  const open = (words: string, agent = demo) => (
+    <Button size="sm" variant={hasTalked ? "default" : "filled"} renderRoot={(props) => <Link to="/agents/$agentId" params={{ agentId: agent.id }} {...props} />}>
       {words}
     </Button>
   );
@@ -46,7 +47,7 @@ export function GetStarted({ agents, onCreate }: { agents: AgentItem[]; onCreate
           )}
         </Step>
         <Step number={3} isDone={hasPublished} title="Publish it" words="Then it answers calls, and campaigns can use it. Simulated people pick up, are busy, or have voicemail.">
-          {hasTalked && hasChanged && !hasPublished && open("Open it")}
+          {hasTalked && hasChanged && !hasPublished && open(`Open ${draft.name}`, draft)}
         </Step>
       </ol>
     </section>

@@ -3,12 +3,14 @@
 import { Badge, Stack, Text } from "@mantine/core";
 import type { Change } from "../../graph/diff";
 import { words } from "../../lib/format";
+import { useChangeWords } from "./change_words";
 import classes from "./versions.module.css";
 
 const COLOURS = { added: "brand", removed: "red", changed: "blue" } as const;
 const NAMES = { step: "Step", way: "Way", setting: "Setting" } as const;
 
 export function ChangeList({ changes }: { changes: Change[] }) {
+  const says = useChangeWords();
   if (changes.length === 0) return <Text c="dimmed">Nothing differs but the places on the canvas.</Text>;
   return (
     <Stack gap="md">
@@ -19,16 +21,16 @@ export function ChangeList({ changes }: { changes: Change[] }) {
               {words(change.change)}
             </Badge>
             <span className={classes.kind}>{NAMES[change.kind]}</span>
-            <b>{change.kind === "setting" ? words(change.title) : change.title}</b>
+            <b>{says.title(change)}</b>
           </div>
-          {change.fields.length > 0 && change.change === "changed" && (
+          {change.fields.length > 0 && (change.change === "changed" || change.kind === "setting") && (
             <dl className={classes.fields}>
               {change.fields.map((field) => (
                 <div key={field.field}>
-                  <dt>{words(field.field)}</dt>
+                  {(field.field !== "value" || change.kind !== "setting") && <dt>{says.field(change, field)}</dt>}
                   <dd>
-                    {field.before !== "" && <del>{field.before}</del>}
-                    {field.after !== "" && <ins>{field.after}</ins>}
+                    {isThere(field.before) && <del>{says.value(change, field, field.before)}</del>}
+                    {isThere(field.after) && <ins>{says.value(change, field, field.after)}</ins>}
                   </dd>
                 </div>
               ))}
@@ -38,4 +40,8 @@ export function ChangeList({ changes }: { changes: Change[] }) {
       ))}
     </Stack>
   );
+}
+
+function isThere(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== "";
 }

@@ -2,6 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { api, unwrap } from "../../lib/client";
+import { words } from "../../lib/format";
 
 const FRESH_MS = 30_000;
 
@@ -38,11 +39,16 @@ export function useCredentials() {
   });
 }
 
+/** What a document that cannot be looked up yet waits for. */
+function hintOf(status: string): { hint?: string } {
+  return status === "completed" ? {} : { hint: words(status) };
+}
+
 export function useDocuments() {
   return useQuery({
     queryKey: ["documents", "choices"],
     staleTime: FRESH_MS,
     queryFn: () => unwrap(api.GET("/api/v1/knowledge-base/documents", { params: { query: { limit: 100 } } })),
-    select: (answer): Choice[] => answer.documents.map((item) => ({ value: item.document_uuid, label: item.filename, hint: item.processing_status })),
+    select: (answer): Choice[] => answer.documents.map((item) => ({ value: item.document_uuid, label: item.filename, ...hintOf(item.processing_status) })),
   });
 }

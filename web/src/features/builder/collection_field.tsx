@@ -11,6 +11,7 @@ import classes from "./form.module.css";
 export function CollectionField({ property, value, onChange, common, isOff, errorAt }: InnerProps) {
   const columns = property.properties ?? [];
   const rows: Data[] = Array.isArray(value) ? value.map(object) : [];
+  const one = common.label.replace(/s$/, "");
   const set = (index: number, patch: Data) => onChange(rows.map((row, at) => (at === index ? patched(row, patch) : row)));
   const add = () => {
     const defaults = columns.filter((column) => column.default !== null && column.default !== undefined);
@@ -22,7 +23,7 @@ export function CollectionField({ property, value, onChange, common, isOff, erro
         {rows.map((row, index) => (
           <fieldset key={index} className={classes.row}>
             <legend>
-              {common.label} {index + 1}
+              {one} {index + 1}
             </legend>
             <Stack gap={8}>
               {columns.map((column) => (
@@ -38,7 +39,7 @@ export function CollectionField({ property, value, onChange, common, isOff, erro
               ))}
             </Stack>
             {!isOff && (
-              <ActionIcon className={classes.removeRow} variant="subtle" color="gray" size="sm" aria-label={`Remove ${common.label} ${index + 1}`} onClick={() => onChange(rows.filter((_, at) => at !== index))}>
+              <ActionIcon className={classes.removeRow} variant="subtle" color="gray" size="sm" aria-label={`Remove ${one} ${index + 1}`} onClick={() => onChange(rows.filter((_, at) => at !== index))}>
                 <Trash2 size={14} />
               </ActionIcon>
             )}

@@ -94,7 +94,7 @@ function OptionsField({ property, value, onChange, common }: InnerProps) {
   }
   return (
     <div>
-      <Text component="div" fz="sm" fw={500}>
+      <Text component="div" fz="sm" fw={600}>
         {common.label}
       </Text>
       <Text component="div" fz="xs" c="dimmed" mb={6}>

@@ -20,6 +20,11 @@ export function Inspector() {
     if (form?.isFocused !== true) return;
     return focusSoon(() => FIELDS.map((field) => box.current?.querySelector<HTMLElement>(field)).find((field) => field != null) ?? box.current);
   }, [form]);
+  const chosen = [...selection.stepIds, ...selection.wayIds].join(" ");
+  // Another form begins at its top, wherever the one before was.
+  useEffect(() => {
+    box.current?.parentElement?.scrollTo({ top: 0 });
+  }, [chosen]);
   // Back to the canvas, unless Escape closes a list first.
   const press = (event: KeyboardEvent) => {
     const target = event.target as HTMLElement;

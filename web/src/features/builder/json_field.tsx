@@ -4,6 +4,8 @@ import { JsonInput } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
 import type { InnerProps } from "./fields";
 
+const MONOSPACE = { input: { fontFamily: "var(--mantine-font-family-monospace)" } };
+
 export function JsonField({ value, onChange, common }: InnerProps) {
   const [draft, setDraft] = useState(() => pretty(value));
   const [isBroken, setIsBroken] = useState(false);
@@ -24,7 +26,7 @@ export function JsonField({ value, onChange, common }: InnerProps) {
     onChange(parsed.value);
   };
   return (
-    <JsonInput {...common} error={isBroken ? "This is not JSON yet: it is not saved." : common.error} value={draft} autosize minRows={3} maxRows={14} ff="monospace" onChange={change} />
+    <JsonInput {...common} error={isBroken ? "This is not JSON yet: it is not saved." : common.error} value={draft} autosize minRows={3} maxRows={14} styles={MONOSPACE} onChange={change} />
   );
 }
 

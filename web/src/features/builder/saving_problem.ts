@@ -5,6 +5,7 @@ import { placeOf } from "../../graph/problems";
 import type { NodeSpec } from "../../graph/specs";
 import { type FieldProblem, messageOf, problemsOf } from "../../lib/errors";
 import { labelOf, sentence, sentenceWithLabel } from "../../lib/sentences";
+import { NO_MESSAGE } from "./setting_errors";
 import { SETTINGS } from "./settings_spec";
 
 type Specs = ReadonlyMap<string, NodeSpec>;
@@ -45,6 +46,7 @@ const KINDS: Record<string, string> = { llm: "language model", tts: "voice", stt
 function ofSetting(path: string, message: string): string {
   const kind = /^models\.(llm|tts|stt)\./.exec(path)?.[1];
   if (kind !== undefined) return `${KINDS[kind]}: ${sentenceWithLabel(labelOf(path), message)}`;
+  if (path === "voicemail_detection") return `Voicemail: ${NO_MESSAGE}`;
   const known = SETTINGS.flatMap((group) => group.properties).find(({ name }) => path === name || path.startsWith(`${name}.`));
   return sentenceWithLabel(known?.display_name ?? labelOf(path), message);
 }

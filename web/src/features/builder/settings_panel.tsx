@@ -8,7 +8,8 @@ import { useEditorContext } from "./editor";
 import { Field } from "./fields";
 import classes from "./form.module.css";
 import { ModelSettings } from "./model_settings";
-import { SETTINGS, type SettingsGroup, at, withValue } from "./settings_spec";
+import { ResourceSettings } from "./resource_settings";
+import { SETTINGS, type SettingsGroup, at, withSetting } from "./settings_spec";
 import { settingError } from "./setting_errors";
 import { VariableSettings } from "./variable_settings";
 
@@ -28,6 +29,9 @@ export function SettingsPanel() {
             <Group group={group} />
           </Section>
         ))}
+        <Section title="Tools and documents">
+          <ResourceSettings />
+        </Section>
         <Section title="Variables">
           <VariableSettings />
         </Section>
@@ -66,7 +70,7 @@ function Setting({ property }: { property: PropertySpec }) {
       error={settingError(saving, property.name)}
       isOff={!canEdit}
       errorAt={() => undefined}
-      onChange={(next) => change((doc) => ({ ...doc, configurations: withValue(doc.configurations, property.name, next) }), `setting ${property.name}`)}
+      onChange={(next) => change((doc) => ({ ...doc, configurations: withSetting(doc.configurations, property.name, next) }), `setting ${property.name}`)}
     />
   );
 }

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { isShown } from "../../graph/specs";
-import { SETTINGS, at, withValue } from "./settings_spec";
+import { SETTINGS, at, withSetting, withValue } from "./settings_spec";
 
 it("reads and writes a setting by its path, and leaves no empty object behind", () => {
   const values = { max_call_duration: 60, voicemail_detection: { enabled: true, action: "message" } };
@@ -10,6 +10,14 @@ it("reads and writes a setting by its path, and leaves no empty object behind", 
   expect(withValue({ phrases: { filler: "Hm." } }, "phrases.filler", "")).toEqual({});
   expect(withValue(values, "max_call_duration", "")).toEqual({ voicemail_detection: values.voicemail_detection });
   expect(values.voicemail_detection.action).toBe("message");
+});
+
+it("gives a message to leave its words at once, and keeps those that are there", () => {
+  const chosen = withSetting({}, "voicemail_detection.action", "message");
+  expect(at(chosen, "voicemail_detection.message")).toMatch(/^Hello/);
+  const mine = { voicemail_detection: { message: "Mine." } };
+  expect(withSetting(mine, "voicemail_detection.action", "message")).toEqual({ voicemail_detection: { message: "Mine.", action: "message" } });
+  expect(withSetting({}, "voicemail_detection.action", "hang_up")).toEqual({ voicemail_detection: { action: "hang_up" } });
 });
 
 it("shows the settings of a rule only with that rule", () => {

@@ -72,23 +72,35 @@ export const SETTINGS: SettingsGroup[] = [
     title: "Words",
     properties: [
       setting("dictionary", "string", "Dictionary", "Words that speech recognition should expect, one in each line; “word = how it is spoken” is read aloud that way.", { editor: "textarea" }),
+      // With what is said where nothing is set: Phrases in voice/config.py, compared by tests/web/test_layout.py.
       ...(
         [
-          ["filler", "While it thinks", "Said when the answer takes long."],
-          ["reprompt", "Not understood", "Said when nothing was understood."],
-          ["apology", "When something fails", "Said before the call ends because of a failure."],
-          ["idle", "Silent caller", "Asked when the caller says nothing."],
-          ["idle_goodbye", "Goodbye to a silent caller", "Said before hanging up."],
-          ["time_warning", "Almost out of time", "Said 20 s before the longest call ends."],
-          ["time_over", "Out of time", "Said when the longest call ends."],
+          ["filler", "While it thinks", "Said when the answer takes long.", "One moment, please."],
+          ["reprompt", "Not understood", "Said when nothing was understood.", "Sorry, I didn't catch that. Could you say it again?"],
+          ["apology", "When something fails", "Said before the call ends because of a failure.", "I'm sorry, I am having technical trouble. Please call again later. Goodbye."],
+          ["idle", "Silent caller", "Asked when the caller says nothing.", "Are you still there?"],
+          ["idle_goodbye", "Goodbye to a silent caller", "Said before hanging up.", "I can't hear you, so I will end the call now. Goodbye."],
+          ["time_warning", "Almost out of time", "Said 20 s before the longest call ends.", "Just so you know, we are almost out of time."],
+          ["time_over", "Out of time", "Said when the longest call ends.", "I'm sorry, our time is up. Goodbye."],
         ] as const
-      ).map(([name, title, description]) => setting(`phrases.${name}`, "string", title, description)),
+      ).map(([name, title, description, standard]) => setting(`phrases.${name}`, "string", title, description, { placeholder: standard, editor: "textarea" })),
     ],
   },
 ];
 
 export function at(values: Record<string, unknown>, path: string): unknown {
   return path.split(".").reduce<unknown>((value, key) => (typeof value === "object" && value !== null ? (value as Record<string, unknown>)[key] : undefined), values);
+}
+
+const MESSAGE = "voicemail_detection.message";
+/** What is said to a machine until the author writes something else: a message without words would not be stored. */
+const STANDARD_MESSAGE = "Hello, we tried to reach you and will call again. Goodbye.";
+
+/** A setting as it is chosen: one that needs another brings it along. */
+export function withSetting(values: Record<string, unknown>, path: string, value: unknown): Record<string, unknown> {
+  const next = withValue(values, path, value);
+  const lacks = path === "voicemail_detection.action" && value === "message" && !at(values, MESSAGE) && !at(values, `${MESSAGE}_recording_id`);
+  return lacks ? withValue(next, MESSAGE, STANDARD_MESSAGE) : next;
 }
 
 /** A copy with the value at the path; `undefined` and "" remove it, and objects that are empty then. */

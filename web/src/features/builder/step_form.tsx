@@ -10,6 +10,7 @@ import { useEditorContext } from "./editor";
 import { Field } from "./fields";
 import classes from "./form.module.css";
 import { KindIcon } from "./kinds";
+import { TriggerAddress } from "./trigger_address";
 import { useCanvasActions } from "./use_canvas_actions";
 import { WaysOut } from "./ways_out";
 
@@ -39,6 +40,7 @@ export function StepForm({ step }: { step: Step }) {
         </Alert>
       ))}
       {spec !== undefined && <Sections step={step} shown={shown} />}
+      <TriggerAddress step={step} />
       <WaysOut step={step} />
       {canEdit && (
         <Group gap={8} mt="xs">

@@ -43,7 +43,7 @@ export function VersionsPanel() {
                 maw={240}
                 size="sm"
                 placeholder="nothing: all that it has"
-                data={versions.data.filter((version) => version !== shown).map((version) => ({ value: String(version.version_number), label: `v${version.version_number}` }))}
+                data={versions.data.filter((version) => version !== shown).map((version) => ({ value: String(version.version_number), label: nameOf(version) }))}
                 value={before === undefined ? null : String(before.version_number)}
                 allowDeselect={false}
                 onChange={setOther}
@@ -57,6 +57,10 @@ export function VersionsPanel() {
   );
 }
 
+function nameOf({ version_number: number, status }: Version): string {
+  return status === "draft" || status === "published" ? `v${number}, ${status}` : `v${number}`;
+}
+
 function contentOf(version: Version | undefined): Content {
   return { definition: parse(version?.workflow_json), settings: { ...version?.workflow_configurations, ...(version && Object.keys(version.template_context_variables).length > 0 ? { variables: version.template_context_variables } : {}) } };
 }
@@ -66,7 +70,9 @@ function Row({ version, before, onShow }: { version: Version; before: Version | 
   const restore = useRestore(agent.id);
   const [isAsking, setIsAsking] = useState(false);
   const count = diff(contentOf(before), contentOf(version)).length;
-  const shown = before === undefined ? "Show" : many(count, "change");
+  // What is published and has no draft beside it is what the editor has already.
+  const isRestorable = version.status !== "draft" && (version.status !== "published" || agent.has_draft);
+  const shown = before === undefined ? "Show" : count === 0 ? "No changes" : many(count, "change");
   const named = before === undefined ? `Show version ${version.version_number}` : `${shown} in version ${version.version_number}`;
   const go = async () => {
     await flush().catch(() => undefined);
@@ -90,7 +96,7 @@ function Row({ version, before, onShow }: { version: Version; before: Version | 
         <Button size="compact-sm" variant="default" aria-label={named} onClick={onShow}>
           {shown}
         </Button>
-        {canEdit && version.status !== "draft" && (
+        {canEdit && isRestorable && (
           <Button size="compact-sm" variant="subtle" aria-label={`Restore version ${version.version_number}`} onClick={() => setIsAsking(true)}>
             Restore
           </Button>

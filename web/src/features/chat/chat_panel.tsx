@@ -1,6 +1,7 @@
 /** The same agent in writing: no microphone, no voice, the same graph. */
 
-import { Button, Text, TextInput } from "@mantine/core";
+import { Button, Group, Text, TextInput } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useRef, useState } from "react";
 import { Problem } from "../../components/problem";
 import { ToolCalls } from "../../components/tool_calls";
@@ -9,7 +10,7 @@ import classes from "./chat_panel.module.css";
 import type { ShownTurn } from "./turns";
 import type { Chat } from "./use_chat";
 
-export function ChatPanel({ chat, agentName }: { chat: Chat; agentName: string }) {
+export function ChatPanel({ chat, agentId, agentName }: { chat: Chat; agentId: number; agentName: string }) {
   const [text, setText] = useState("");
   const input = useRef<HTMLInputElement>(null);
   const again = useRef<HTMLButtonElement>(null);
@@ -38,7 +39,8 @@ export function ChatPanel({ chat, agentName }: { chat: Chat; agentName: string }
     );
   };
 
-  if (chat.runId === null) {
+  const { runId } = chat;
+  if (runId === null) {
     return (
       <div className={classes.stage}>
         <Text c="dimmed" ta="center" maw={320}>
@@ -66,9 +68,14 @@ export function ChatPanel({ chat, agentName }: { chat: Chat; agentName: string }
           <Text fz="sm" c="dimmed" role="status">
             The conversation is over.
           </Text>
-          <Button ref={again} variant="light" onClick={chat.start} loading={chat.isStarting}>
-            Start again
-          </Button>
+          <Group gap={8} wrap="nowrap">
+            <Button variant="default" renderRoot={(props) => <Link to="/agents/$agentId/runs/$runId" params={{ agentId, runId }} {...props} />}>
+              Details
+            </Button>
+            <Button ref={again} variant="light" onClick={chat.start} loading={chat.isStarting}>
+              Start again
+            </Button>
+          </Group>
         </div>
       ) : (
         <form className={classes.foot} onSubmit={submit}>

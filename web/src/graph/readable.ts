@@ -1,0 +1,14 @@
+/** Values of steps and settings as people read them: no brackets, no quotation marks, names in place of numbers that stand for something. */
+
+/** `nameOf` gives the name of what a text stands for, where it stands for something. */
+export function readable(value: unknown, nameOf: (id: string) => string | undefined = () => undefined): string {
+  if (value === undefined || value === null) return "";
+  if (typeof value === "boolean") return value ? "Yes" : "No";
+  if (typeof value === "string") return nameOf(value) ?? value;
+  if (typeof value !== "object") return String(value);
+  if (Array.isArray(value)) return value.map((item) => readable(item, nameOf)).join("\n");
+  return Object.entries(value)
+    .filter(([, inner]) => inner !== undefined && inner !== null && inner !== "")
+    .map(([key, inner]) => `${key.replaceAll("_", " ")}: ${readable(inner, nameOf).replaceAll("\n", ", ")}`)
+    .join(", ");
+}
