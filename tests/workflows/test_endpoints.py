@@ -157,6 +157,13 @@ class TestFetch:
             {"id": first, "name": "One"},
         ]
 
+    async def test_any_name_can_be_read(self, editor: Editor) -> None:
+        name = 'a "b" \\ c\'; :d %s {e} \u2028 \x7f Élise 日本 🎉'
+        created = await editor.create(name=name)
+        [shown] = (await editor.get("/workflow/fetch")).json()
+        assert (shown["name"], shown["folder_id"]) == (name, None)
+        assert datetime.fromisoformat(shown["created_at"]) == datetime.fromisoformat(created["created_at"])
+
     async def test_by_status(self, editor: Editor) -> None:
         active, archived = (await editor.create())["id"], (await editor.create())["id"]
         await editor.put(f"/workflow/{archived}/status", json={"status": "archived"})

@@ -6,7 +6,8 @@ from typing import NamedTuple
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.workflows.repository import DELETED, json_rows, utc_text
+from offhook.kit.sql_json import bare, escaped, in_arrays, json_object, moment, quoted
+from offhook.workflows.repository import DELETED
 from offhook.workflows.tables import Workflow
 
 
@@ -29,24 +30,20 @@ async def listing(
     if statuses:
         conditions.append(Workflow.status.in_(statuses))
     total = await session.scalar(select(func.count()).select_from(Workflow).where(*conditions))
-    listed = (
-        select(
-            Workflow.id,
-            Workflow.name,
-            Workflow.status,
-            Workflow.organization_id,
-            Workflow.workflow_uuid,
-            Workflow.folder_id,
-            utc_text(Workflow.created_at).label("created_at"),
-            utc_text(Workflow.updated_at).label("updated_at"),
-        )
-        .where(*conditions)
-        .order_by(Workflow.id.desc())
-        .limit(limit)
-        .offset(offset)
-        .subquery("listed")
+    shown = json_object(
+        {
+            "id": bare(Workflow.id),
+            "name": escaped(Workflow.name),
+            "status": quoted(Workflow.status),
+            "organization_id": bare(Workflow.organization_id),
+            "workflow_uuid": quoted(Workflow.workflow_uuid),
+            "folder_id": bare(Workflow.folder_id),
+            "created_at": moment(Workflow.created_at),
+            "updated_at": moment(Workflow.updated_at),
+        }
     )
-    found = await session.execute(json_rows(listed, listed.c.id, listed.c.organization_id))
+    listed = select(Workflow.id, Workflow.organization_id, shown.label("json")).where(*conditions)
+    found = await session.execute(in_arrays(listed.order_by(Workflow.id.desc()).limit(limit).offset(offset)))
     ids, organizations, texts = (values or () for values in found.one())
     return list(map(Listed._make, zip(ids, organizations, texts, strict=True))), total or 0
 

@@ -10,14 +10,11 @@ from sqlalchemy import (
     ColumnElement,
     Integer,
     Select,
-    Subquery,
     Text,
     and_,
     bindparam,
     delete,
     func,
-    literal,
-    literal_column,
     select,
     update,
 )
@@ -27,14 +24,13 @@ from sqlalchemy.engine import Row
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
-from sqlalchemy.types import NullType
 
 from offhook.kit.filters import anywhere
+from offhook.kit.sql_json import bare, escaped, in_arrays, inline, json_object, moment, quoted, truth
 from offhook.workflows.tables import Workflow, WorkflowFolder, WorkflowTrigger, WorkflowVersion
 
 MAX_ID: Final = 2**31 - 1
 DELETED: Final = "deleted"
-_ISO_8601: Final = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
 
 # What a transaction is about to do: begin a run, change the workflow, or delete it. Runs begin while it is being changed,
 # not while it is being deleted.
@@ -146,42 +142,27 @@ def _listing(statuses: tuple[str, ...]) -> Select[Any]:
     # Joined, not looked up: the versions of 2,000 workflows are found faster together than one by one.
     published = aliased(WorkflowVersion)
     draft = aliased(WorkflowVersion)
-    listed = (
-        select(
-            Workflow.id,
-            Workflow.name,
-            Workflow.status,
-            Workflow.folder_id,
-            utc_text(Workflow.created_at).label("created_at"),
-            Workflow.workflow_uuid,
-            published.version_number.label("published_version_number"),
-            draft.id.is_not(None).label("has_draft"),
-        )
-        .outerjoin(published, and_(published.workflow_id == Workflow.id, published.status == _inline("published")))
-        .outerjoin(draft, and_(draft.workflow_id == Workflow.id, draft.status == _inline("draft")))
+    shown = json_object(
+        {
+            "id": bare(Workflow.id),
+            "name": escaped(Workflow.name),
+            "status": quoted(Workflow.status),
+            "folder_id": bare(Workflow.folder_id),
+            "created_at": moment(Workflow.created_at),
+            "workflow_uuid": quoted(Workflow.workflow_uuid),
+            "published_version_number": bare(published.version_number),
+            "has_draft": truth(draft.id.is_not(None)),
+        }
+    )
+    return in_arrays(
+        select(Workflow.id, shown.label("json"))
+        .outerjoin(published, and_(published.workflow_id == Workflow.id, published.status == inline("published")))
+        .outerjoin(draft, and_(draft.workflow_id == Workflow.id, draft.status == inline("draft")))
         .where(*_mine(bindparam("organization_id", type_=Integer()), statuses))
         .order_by(Workflow.id.desc())
         .limit(bindparam("limit", type_=Integer()))
         .offset(bindparam("offset", type_=Integer()))
-        .subquery("listed")
     )
-    return json_rows(listed, listed.c.id)
-
-
-def _inline(value: str) -> BindParameter[str]:
-    """A value that stands in the statement: a plan that is kept for any value can use no index of one value."""
-    return literal(value, literal_execute=True)
-
-
-def utc_text(moment: Any) -> Any:
-    """A time as answers show it."""
-    return func.to_char(func.timezone("UTC", moment), _ISO_8601)
-
-
-def json_rows(listed: Subquery, *columns: Any) -> Select[Any]:
-    """One row of arrays in the order of ``listed``: of each column, and last of its rows as JSON objects."""
-    objects = cast_sql(func.row_to_json(literal_column(listed.name)), Text)
-    return select(*(func.array_agg(column, type_=NullType()) for column in (*columns, objects))).select_from(listed)
 
 
 async def names(
