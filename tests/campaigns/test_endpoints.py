@@ -246,6 +246,11 @@ class TestTransitions:
         for path in (f"{account}/phone-numbers/{number.json()['id']}", account):
             answer = await client.delete(path, headers=headers)
             assert (answer.status_code, answer.json()["code"]) == (409, "campaign_running_with_account"), path
+        unknown = await desk.ask("PATCH", f"/{campaign['id']}", json={"telephony_configuration_id": 999_999})
+        assert (unknown.status_code, unknown.json()["code"]) == (404, "telephony_configuration_not_found")
+        for account_id in (None, made.json()["id"]):
+            changed = await desk.ask("PATCH", f"/{campaign['id']}", json={"telephony_configuration_id": account_id})
+            assert changed.json() == {**changed.json(), "telephony_configuration_id": account_id, "status": "running"}
         await desk.ask("POST", f"/{campaign['id']}/pause")
         for path in (f"{account}/phone-numbers/{number.json()['id']}", account):
             assert (await client.delete(path, headers=headers)).status_code in {200, 204}, path

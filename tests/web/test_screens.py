@@ -148,8 +148,14 @@ def test_the_api_speaks_at_the_field(page: Page, form: Form) -> None:
 HOURS = "Hours in which people may be called"
 
 
+def goes_by(page: Page, account: str) -> None:
+    page.get_by_role("combobox", name="Calls go out by").click()
+    page.get_by_role("option", name=account).click()
+
+
 def test_a_campaign_keeps_its_hours_is_held_and_called_again(page: Page) -> None:
     """The week is painted by mouse and by keys; there are more contacts than a page shows; a customer's server is told."""
+    ask(page, "POST", "/organizations/telephony-configs", {"name": "Side street", "config": {"provider": "sandbox"}})
     with listening() as hook:
         ask(page, "POST", "/organizations/webhooks", {"url": hook.url, "events": ["campaign.status_changed"]})
         page.goto("/campaigns/new")
@@ -175,9 +181,18 @@ def test_a_campaign_keeps_its_hours_is_held_and_called_again(page: Page) -> None
         page.keyboard.press("Shift+ArrowRight")
         expect(last).to_be_focused()
         page.get_by_label("Calls at the same time").fill("1")
+        goes_by(page, "Side street")
         page.get_by_role("button", name="Next").click()
-        page.get_by_role("button", name="Make the campaign").click()
+        page.get_by_role("button", name="Make the campaign").dblclick()
         expect(page.get_by_text(re.compile(r"^Mon–Sun 00:00–24:00, "))).to_be_visible()
+
+        expect(page.get_by_text("Side street", exact=True)).to_be_visible()
+        assert len([made for made in ask(page, "GET", "/campaign/") if made["name"] == "In its hours"]) == 1
+        page.get_by_role("button", name="More about this campaign").click()
+        page.get_by_role("menuitem", name="Change the rules").click()
+        goes_by(page, "Your default account (Simulated town)")
+        page.get_by_role("dialog").get_by_role("button", name="Save").click()
+        expect(page.get_by_text("Simulated town (your default)")).to_be_visible()
 
         page.get_by_role("button", name="Start dialling").click()
         page.get_by_role("button", name="Pause", exact=True).click()

@@ -12,7 +12,7 @@ from offhook.campaigns.schemas import (
     RedialCampaignRequest,
     UpdateCampaignRequest,
 )
-from offhook.campaigns.service import Campaigns
+from offhook.campaigns.service import CARRIER_ACCOUNT, Campaigns
 from offhook.campaigns.tables import Campaign
 from offhook.campaigns.views import Views
 from offhook.kit.db import Database, Session
@@ -105,6 +105,7 @@ def _changes(body: UpdateCampaignRequest, campaign: Campaign) -> dict[str, Any]:
         given["calling_hours"] = body.calling_hours.model_dump(mode="json")
     values: dict[str, Any] = rules_of(given)
     values |= {name: given[name] for name in ("name", "max_concurrency") if given.get(name) is not None}
+    values |= {name: given[name] for name in (CARRIER_ACCOUNT,) if name in given}
     if "retry_config" in given:
         values["retry_config"] = {**campaign.retry_config, **given["retry_config"]} if given["retry_config"] else {}
     return values

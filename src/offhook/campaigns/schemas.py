@@ -151,6 +151,7 @@ class UpdateCampaignRequest(_Rules):
 
     name: Name | None = None
     max_concurrency: Whole | None = Field(default=None, ge=1, le=MAX_INT)
+    telephony_configuration_id: RowId | None = Field(default=None, description="null: your default account")
 
 
 class RedialCampaignRequest(BaseModel):

@@ -39,6 +39,7 @@ from offhook.telephony import Outbound
 from offhook.usage import service as usage
 
 COPY_BATCH: Final = 5000
+CARRIER_ACCOUNT: Final = "telephony_configuration_id"
 _COLUMNS: Final = ("campaign_id", "organization_id", "row_number", "phone_number", "variables", "due_at")
 
 
@@ -159,9 +160,11 @@ class Campaigns:
         return campaign
 
     async def update(self, organization_id: int, campaign_id: int, values: dict[str, Any]) -> Campaign:
-        """Change columns (already checked) of a campaign that is not over; the next dial goes by them.
-        CampaignNotUpdatable (409)."""
+        """Change columns (already checked, but for the carrier account) of a campaign that is not over; the next dial goes
+        by them. ConfigurationNotFound (404), CampaignNotUpdatable (409)."""
         async with self._db.transaction() as session:
+            if values.get(CARRIER_ACCOUNT) is not None:
+                await self._outbound.capacity(session, organization_id, values[CARRIER_ACCOUNT])
             campaign = (
                 await repository.move(session, organization_id, campaign_id, ["draft", "running", "paused"], values)
                 if values

@@ -3,6 +3,7 @@
 import { Alert, Button, Group, Modal, Stack, Text } from "@mantine/core";
 import type { FormEvent, ReactNode } from "react";
 import { messageOf } from "../lib/errors";
+import { useOnce } from "../lib/once";
 import { useFocusBack } from "../lib/use_focus_back";
 
 interface DialogProps {
@@ -32,9 +33,10 @@ interface FormDialogProps extends DialogProps {
 }
 
 export function FormDialog({ title, isOpen, onClose, onSubmit, submit, isBusy, isDisabled, problem, size, children }: FormDialogProps) {
+  const once = useOnce();
   const send = (event: FormEvent) => {
     event.preventDefault();
-    onSubmit();
+    once(onSubmit);
   };
   return (
     <Dialog isOpen={isOpen} onClose={onClose} title={title} {...(size === undefined ? {} : { size })}>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { clock, duration, ms, singular, when, words } from "./format";
+import { clock, duration, ms, singular, soon, when, words } from "./format";
 
 describe("formats", () => {
   it("shows seconds as minutes", () => {
@@ -21,6 +21,12 @@ describe("formats", () => {
 
   it("counts one of what there are many of", () => {
     expect([singular("entries"), singular("runs")]).toEqual(["entry", "run"]);
+  });
+
+  it("says how soon something will be", () => {
+    const now = Date.parse("2026-03-01T12:00:00Z");
+    expect(["2026-03-01T11:59:40Z", "2026-03-01T12:00:20Z", "2026-03-01T12:30:00Z"].map((at) => soon(at, now))).toEqual(["now", "in 20 seconds", "in 30 minutes"]);
+    expect(soon("2026-03-02T12:00:00Z", now)).toContain("2026");
   });
 
   it("reads stable codes as words", () => {

@@ -27,6 +27,14 @@ export function when(iso: string, now: number = Date.now()): string {
   return then.toLocaleDateString(undefined, { day: "numeric", month: "short", year: "numeric" });
 }
 
+/** What is to come: "in 20 seconds", "in 5 minutes", the day and time after an hour. */
+export function soon(iso: string, now: number = Date.now()): string {
+  const seconds = Math.round((new Date(iso).getTime() - now) / 1000);
+  if (seconds <= 0) return "now";
+  if (seconds < 90) return RELATIVE.format(seconds, "second");
+  return seconds < 3600 ? RELATIVE.format(Math.round(seconds / 60), "minute") : dateTime(iso);
+}
+
 /** Cents as money: 1234 → "$12.34"; a part of a cent is shown only where there is nothing else. */
 export function money(cents: number | null | undefined): string {
   if (cents === null || cents === undefined) return "–";

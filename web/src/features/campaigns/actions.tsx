@@ -12,14 +12,15 @@ import { fieldErrors, formError } from "../../lib/errors";
 import { useForm } from "../../lib/form";
 import { words } from "../../lib/format";
 import { done, failed } from "../../lib/notice";
-import type { Schema } from "../../lib/types";
-import { type Campaign, sourceAddress, useMove, useRedial, useUpdateCampaign } from "./api";
-import { bodyOf, problemOf, rulesOf } from "./draft";
+import { useOnce } from "../../lib/once";
+import { type Campaign, type Outcome, sourceAddress, useMove, useRedial, useUpdateCampaign } from "./api";
+import { changedOf, problemOf, RULE_FIELDS, rulesOf } from "./draft";
 import { RulesForm } from "./rules_form";
 
 export function Actions({ campaign }: { campaign: Campaign }) {
   const may = useMay();
   const move = useMove(campaign.id);
+  const once = useOnce();
   const [dialog, setDialog] = useState<"redial" | "rules" | null>(null);
   const { status } = campaign;
   const isOver = status === "completed" || status === "failed";
@@ -28,12 +29,12 @@ export function Actions({ campaign }: { campaign: Campaign }) {
   return (
     <>
       {may.write && status === "running" && (
-        <Button variant="default" leftSection={<Pause size={16} />} loading={move.isPending} onClick={() => move.mutate("pause", { onError: failed })}>
+        <Button variant="default" leftSection={<Pause size={16} />} loading={move.isPending} onClick={() => once(() => move.mutate("pause", { onError: failed }))}>
           Pause
         </Button>
       )}
       {may.write && status === "paused" && (
-        <Button leftSection={<Play size={16} />} loading={move.isPending} onClick={() => move.mutate("resume", { onError: failed })}>
+        <Button leftSection={<Play size={16} />} loading={move.isPending} onClick={() => once(() => move.mutate("resume", { onError: failed }))}>
           Resume
         </Button>
       )}
@@ -64,8 +65,7 @@ export function Actions({ campaign }: { campaign: Campaign }) {
   );
 }
 
-type Outcome = Schema<"RedialCampaignRequest">["redial_statuses"][number];
-const OUTCOMES: Outcome[] = ["no_answer", "busy", "voicemail", "failed", "canceled"];
+const AGAIN: Outcome[] = ["no_answer", "busy", "voicemail", "failed", "canceled"];
 
 function Redial({ campaign, onClose }: { campaign: Campaign; onClose: () => void }) {
   const redial = useRedial(campaign.id);
@@ -81,7 +81,7 @@ function Redial({ campaign, onClose }: { campaign: Campaign; onClose: () => void
       <TextInput label="Name" required data-autofocus {...form.text("name")} />
       <Checkbox.Group label="Contacts whose call ended with" {...form.field("redial_statuses")}>
         <Stack gap={8} mt={8}>
-          {OUTCOMES.map((outcome) => (
+          {AGAIN.map((outcome) => (
             <Checkbox key={outcome} value={outcome} label={`${words(outcome)} (${campaign.progress.outcomes[outcome] ?? 0})`} />
           ))}
         </Stack>
@@ -90,30 +90,24 @@ function Redial({ campaign, onClose }: { campaign: Campaign; onClose: () => void
   );
 }
 
-const FIELDS = ["max_concurrency", "calling_hours", "retry_config", "spend_cap_cents", "voicemail"];
-
 function ChangeRules({ campaign, onClose }: { campaign: Campaign; onClose: () => void }) {
   const [{ rules: first, isExact }] = useState(() => rulesOf(campaign));
   const [rules, setRules] = useState(first);
   const update = useUpdateCampaign(campaign.id);
-  const errors: Partial<Record<string, string>> = fieldErrors(update.error, FIELDS);
-  const save = () => {
-    const { calling_hours, ...rest } = bodyOf(rules);
-    // Hours to the minute, which the grid cannot show, stay as they are until somebody paints others.
-    const isSame = !isExact && rules.week === first.week && rules.hasHours === first.hasHours;
-    update.mutate(isSame ? rest : { ...rest, calling_hours: calling_hours ?? null }, {
+  const errors: Partial<Record<string, string>> = fieldErrors(update.error, RULE_FIELDS);
+  const save = () =>
+    update.mutate(changedOf(rules, campaign), {
       onSuccess: () => {
         done("The rules are saved.");
         onClose();
       },
     });
-  };
   return (
     <Dialog isOpen onClose={onClose} title="Change the rules" size={860}>
       <Stack>
         {!isExact && <FormProblem words="These hours were set to the minute, which the grid cannot show. Painting replaces them." />}
         <RulesForm rules={rules} onChange={setRules} errorAt={(name) => errors[name]} />
-        <FormProblem words={problemOf(rules) ?? formError(update.error, FIELDS)} />
+        <FormProblem words={problemOf(rules) ?? formError(update.error, RULE_FIELDS)} />
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
             Cancel

@@ -23,7 +23,12 @@ export function useCampaigns() {
 }
 
 export function useCampaign(id: number) {
-  return useQuery({ queryKey: ["campaigns", id], queryFn: () => unwrap(api.GET("/api/v1/campaign/{campaign_id}", at(id))) });
+  return useQuery({
+    queryKey: ["campaigns", id],
+    // Whether its hours are open changes with time alone.
+    refetchInterval: (query) => (query.state.data?.status === "running" ? 30_000 : false),
+    queryFn: () => unwrap(api.GET("/api/v1/campaign/{campaign_id}", at(id))),
+  });
 }
 
 export function usePreflight(id: number, isWanted: boolean) {
@@ -74,15 +79,23 @@ export function useRedial(id: number) {
 
 export type ContactState = "pending" | "calling" | "done";
 
-export function useContacts(id: number, state: ContactState | null, page: number, isLive: boolean) {
+export type Outcome = Schema<"RedialCampaignRequest">["redial_statuses"][number];
+export const OUTCOMES: Outcome[] = ["answered", "no_answer", "busy", "voicemail", "failed", "canceled", "do_not_call", "invalid_number"];
+
+export interface WhichContacts {
+  state: ContactState | null;
+  outcome: Outcome | null;
+}
+
+export function useContacts(id: number, { state, outcome }: WhichContacts, page: number, isLive: boolean) {
   return useQuery({
-    queryKey: ["campaigns", id, "contacts", state, page],
+    queryKey: ["campaigns", id, "contacts", state, outcome, page],
     placeholderData: (before) => before,
     refetchInterval: isLive ? 3_000 : false,
     queryFn: () =>
       unwrap(
         api.GET("/api/v1/campaign/{campaign_id}/contacts", {
-          params: { path: { campaign_id: id }, query: { page, limit: 25, ...(state === null ? {} : { state: [state] }) } },
+          params: { path: { campaign_id: id }, query: { page, limit: 25, ...(state === null ? {} : { state: [state] }), ...(outcome === null ? {} : { outcome: [outcome] }) } },
         }),
       ),
   });

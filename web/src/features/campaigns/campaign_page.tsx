@@ -8,6 +8,7 @@ import { Loaded, Page } from "../../components/page";
 import { Panel } from "../../components/panel";
 import { Problem } from "../../components/problem";
 import { dateTime, money, words } from "../../lib/format";
+import { AccountAlert, AccountFact } from "./account_choice";
 import { Actions } from "./actions";
 import { type Campaign, useCampaign, useLiveProgress } from "./api";
 import { ContactsPanel } from "./contacts_panel";
@@ -15,7 +16,7 @@ import classes from "./new_campaign.module.css";
 import { PreflightPanel } from "./preflight_panel";
 import { ProgressPanel } from "./progress_panel";
 import { StatusBadge } from "./status_badge";
-import { inWords } from "./week";
+import { againWords, breakerWords, hoursWords, whereWords } from "./rules_words";
 
 const Timeline = lazy(() => import("./timeline_panel"));
 
@@ -47,6 +48,7 @@ function Back() {
 function Shown({ campaign }: { campaign: Campaign }) {
   const progress = useLiveProgress(campaign);
   const isDraft = campaign.status === "draft";
+  const isOver = campaign.status === "completed" || campaign.status === "failed";
   return (
     <Page
       title={campaign.name}
@@ -75,6 +77,7 @@ function Shown({ campaign }: { campaign: Campaign }) {
             Dialling goes on at {dateTime(campaign.next_open_at)}.
           </Alert>
         )}
+        {!isOver && <AccountAlert id={campaign.telephony_configuration_id} />}
         {isDraft ? <PreflightPanel campaign={campaign} /> : <ProgressPanel campaign={campaign} progress={progress} />}
         {!isDraft && (
           <Suspense fallback={null}>
@@ -89,21 +92,27 @@ function Shown({ campaign }: { campaign: Campaign }) {
 }
 
 function RulesPanel({ campaign }: { campaign: Campaign }) {
-  const { calling_hours: hours, retry_config: retry } = campaign;
   const capped = campaign.effective_max_concurrency < campaign.max_concurrency;
   return (
     <Panel title="Rules">
       <div className={classes.facts}>
-        <Fact name="Calling hours" value={hours ? `${inWords(hours.slots)}, ${hours.timezone}${hours.in_callee_zone ? " and the callee's zone" : ""}` : "At any time"} />
+        <AccountFact id={campaign.telephony_configuration_id} />
+        <Fact name="Calling hours" value={hoursWords(campaign.calling_hours)} />
         <Fact
           name="At the same time"
-          value={capped ? `${campaign.effective_max_concurrency}, as your limits allow (asked: ${campaign.max_concurrency})` : campaign.max_concurrency}
+          value={capped ? `${campaign.effective_max_concurrency}, as your limits and numbers allow (asked: ${campaign.max_concurrency})` : campaign.max_concurrency}
         />
-        <Fact name="Again" value={retry.enabled === false ? "Never" : `${retry.max_retries} times, ${Math.round((retry.retry_delay_seconds ?? 0) / 60)} minutes later`} />
+        <Fact name="Again" value={againWords(campaign.retry_config)} />
+        <Fact name="Where" value={whereWords(campaign.destinations)} />
         <Fact name="Pauses at" value={campaign.spend_cap_cents === null ? "No limit" : money(campaign.spend_cap_cents)} />
-        <Fact name="When a machine answers" value={campaign.voicemail === null ? "As the agent says" : words(campaign.voicemail.action)} />
+        <Fact name="Pauses itself" value={breakerWords(campaign.circuit_breaker)} />
+        <Fact name="When a machine answers" value={campaign.voicemail === null ? "As the agent says" : machineWords(campaign.voicemail)} />
         {campaign.columns.length > 0 && <Fact name="Columns" value={campaign.columns.join(", ")} />}
       </div>
     </Panel>
   );
+}
+
+function machineWords({ action, message }: NonNullable<Campaign["voicemail"]>): string {
+  return action === "leave_message" && message ? `Leaves a message: “${message}”` : "Hangs up";
 }

@@ -1,5 +1,7 @@
 /** A look into a contact file before it is sent: its columns, its first rows, and what is plainly wrong with it. */
 
+import { BadQuotes, type Row, rowsOf, separatorOf } from "./csv_rows";
+
 export interface RowProblem {
   row: number;
   column: string | null;
@@ -19,70 +21,76 @@ const SHOWN_PROBLEMS = 20;
 const E164 = /^\+[1-9]\d{6,14}$/;
 const PHONE = "phone_number";
 
-/** The fields of each row: commas or semicolons, quotes, quoted line ends, a byte-order mark. */
-export function parseCsv(content: string): string[][] {
-  const text = content.replace(/^\uFEFF/, "");
-  const separator = separatorOf(text);
-  const rows: string[][] = [];
-  let row: string[] = [];
-  let field = "";
-  let isQuoted = false;
-  const endField = () => {
-    row.push(field);
-    field = "";
-  };
-  const endRow = () => {
-    endField();
-    if (row.length > 1 || row[0] !== "") rows.push(row);
-    row = [];
-  };
-  for (let at = 0; at < text.length; at += 1) {
-    const letter = text.charAt(at);
-    if (isQuoted) {
-      if (letter !== '"') field += letter;
-      else if (text.charAt(at + 1) === '"') field += text.charAt(++at);
-      else isQuoted = false;
-    } else if (letter === '"' && field === "") isQuoted = true;
-    else if (letter === separator) endField();
-    else if (letter === "\n") endRow();
-    else if (letter !== "\r") field += letter;
-  }
-  if (field !== "" || row.length > 0) endRow();
-  return rows;
-}
-
-function separatorOf(text: string): string {
-  const head = text.slice(0, text.search(/\r?\n|$/));
-  return head.split(";").length > head.split(",").length ? ";" : ",";
-}
-
-/** `rows` are counted as the API counts them: the header is row 1. */
+/** Says what the API would say; `rows` are counted as it counts them. Blank rows are no contacts. */
 export function lookInto(content: string): Look {
-  const [header = [], ...rows] = parseCsv(content);
-  const columns = header.map((name) => name.trim());
-  const problems: RowProblem[] = [];
-  let problemCount = 0;
-  const add = (row: number, column: string | null, message: string) => {
-    problemCount += 1;
-    if (problems.length < SHOWN_PROBLEMS) problems.push({ row, column, message });
-  };
-  const phone = columns.indexOf(PHONE);
-  if (columns.length === 0) add(1, null, "The file is empty.");
-  else if (phone === -1) add(1, null, `There is no column ${PHONE}.`);
-  else if (rows.length === 0) add(1, null, "There are no contacts below the header.");
-  else checkNumbers(rows, phone, add);
-  return { columns, rows: rows.slice(0, SHOWN_ROWS), rowCount: rows.length, problems, problemCount };
+  const look = new Looking();
+  const text = content.replace(/^\uFEFF/, "");
+  if (text.includes("\0")) return look.refused(1, "This is not a CSV: save it as CSV in UTF-8.");
+  try {
+    for (const row of rowsOf(text, separatorOf(text, PHONE))) {
+      if (row.cells.every((cell) => cell.trim() === "")) continue;
+      if (look.columns.length > 0) look.addContact(row);
+      else if (!look.readHeader(row)) return look;
+    }
+  } catch (error) {
+    if (!(error instanceof BadQuotes)) throw error;
+    return look.refused(error.row, error.message);
+  }
+  if (look.columns.length === 0) return look.refused(1, "The file is empty: it needs a row with the names of its columns, and contacts below.");
+  return look.rowCount === 0 ? look.refused(1, "There are no contacts below the header.") : look;
 }
 
-function checkNumbers(rows: readonly string[][], phone: number, add: (row: number, column: string, message: string) => void): void {
-  const seen = new Map<string, number>();
-  rows.forEach((fields, index) => {
-    const number = (fields[phone] ?? "").trim();
-    const row = index + 2;
-    const before = seen.get(number);
-    if (number === "") add(row, PHONE, "The number is missing.");
-    else if (!E164.test(number)) add(row, PHONE, `“${number}” is not a number like +12015550123, with its country code and without spaces.`);
-    else if (before !== undefined) add(row, PHONE, `${number} stands in row ${before} already.`);
-    else seen.set(number, row);
-  });
+function foundInstead(columns: readonly string[]): string {
+  if (columns.some((name) => name.includes("\t"))) return "The file has tabs between its columns: save it with commas or semicolons.";
+  return `The columns are: ${columns.join(", ").slice(0, 200)}.`;
+}
+
+class Looking implements Look {
+  columns: string[] = [];
+  rows: string[][] = [];
+  rowCount = 0;
+  problems: RowProblem[] = [];
+  problemCount = 0;
+  private phone = -1;
+  private seen = new Map<string, number>();
+
+  refused(row: number, message: string): this {
+    this.add(row, null, message);
+    return this;
+  }
+
+  /** Whether rows can be understood by it. */
+  readHeader({ number, cells }: Row): boolean {
+    const columns = cells.map((name) => (name.trim().toLowerCase() === PHONE ? PHONE : name.trim()));
+    while (columns.at(-1) === "") columns.pop();
+    columns.forEach((name, index) => {
+      if (name === "") this.add(number, null, `Column ${index + 1} has no name.`);
+      else if (columns.indexOf(name) < index) this.add(number, name, `Two columns are called ${name}.`);
+    });
+    this.columns = columns;
+    this.phone = columns.indexOf(PHONE);
+    if (this.phone === -1) this.add(number, PHONE, `There is no column ${PHONE}. ${foundInstead(columns)}`);
+    return this.problemCount === 0;
+  }
+
+  addContact({ number: row, cells }: Row): void {
+    this.rowCount += 1;
+    if (this.rows.length < SHOWN_ROWS) this.rows.push(cells);
+    const width = this.columns.length;
+    if (cells.slice(width).some((cell) => cell.trim() !== "")) {
+      this.add(row, null, `The row has ${cells.length} cells, and there are ${width} columns.`);
+      return;
+    }
+    const number = (cells[this.phone] ?? "").trim();
+    const before = this.seen.get(number);
+    if (number === "") this.add(row, PHONE, "The number is missing.");
+    else if (!E164.test(number)) this.add(row, PHONE, `“${number.slice(0, 40)}” is not a number like +12015550123, with its country code and without spaces.`);
+    else if (before !== undefined) this.add(row, PHONE, `${number} stands in row ${before} already.`);
+    else this.seen.set(number, row);
+  }
+
+  private add(row: number, column: string | null, message: string): void {
+    this.problemCount += 1;
+    if (this.problems.length < SHOWN_PROBLEMS) this.problems.push({ row, column, message });
+  }
 }

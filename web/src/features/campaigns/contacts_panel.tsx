@@ -1,20 +1,22 @@
 /** The people of a campaign: what became of each, and why one is not being called just now. */
 
-import { Alert, Badge, Button, Group, Loader, Popover, SegmentedControl, Table, Text } from "@mantine/core";
+import { Alert, Badge, Button, Group, Loader, Popover, SegmentedControl, Select, Table, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { DataTable, Pager } from "../../components/data_table";
+import { nameClass } from "../../components/link_row";
 import { Empty, Loaded } from "../../components/page";
 import { Panel } from "../../components/panel";
 import { messageOf } from "../../lib/errors";
-import { dateTime, when, words } from "../../lib/format";
+import { dateTime, soon, when, words } from "../../lib/format";
 import { useLastPage } from "../../lib/last_page";
 import type { Schema } from "../../lib/types";
-import { type Campaign, type ContactState, useContacts, useWhyNotNow } from "./api";
+import { type Campaign, type ContactState, OUTCOMES, useContacts, useWhyNotNow, type WhichContacts } from "./api";
+import { dueWords } from "./rules_words";
 
 const COLUMNS = [
   { title: "Row", isRight: true, width: 80 },
-  { title: "Number" },
+  { title: "Contact" },
   { title: "State" },
   { title: "Calls", isRight: true },
   { title: "When" },
@@ -22,9 +24,13 @@ const COLUMNS = [
 ];
 
 export function ContactsPanel({ campaign }: { campaign: Campaign }) {
-  const [state, setState] = useState<ContactState | null>(null);
+  const [which, setWhich] = useState<WhichContacts>({ state: null, outcome: null });
   const [page, setPage] = useState(1);
-  const contacts = useContacts(campaign.id, state, page, campaign.status === "running");
+  const contacts = useContacts(campaign.id, which, page, campaign.status === "running");
+  const look = (next: WhichContacts) => {
+    setWhich(next);
+    setPage(1);
+  };
   useLastPage(page, contacts, setPage);
   return (
     <Panel
@@ -35,15 +41,12 @@ export function ContactsPanel({ campaign }: { campaign: Campaign }) {
         </Button>
       }
     >
-      <Group px="md" pt="sm">
+      <Group px="md" pt="sm" gap="sm">
         <SegmentedControl
           size="xs"
           aria-label="State of contacts"
-          value={state ?? "all"}
-          onChange={(value) => {
-            setState(value === "all" ? null : (value as ContactState));
-            setPage(1);
-          }}
+          value={which.state ?? "all"}
+          onChange={(value) => look({ state: value === "all" ? null : (value as ContactState), outcome: null })}
           data={[
             { value: "all", label: "All" },
             { value: "pending", label: "Waiting" },
@@ -51,18 +54,28 @@ export function ContactsPanel({ campaign }: { campaign: Campaign }) {
             { value: "done", label: "Done" },
           ]}
         />
+        <Select
+          size="xs"
+          aria-label="How their calls ended"
+          placeholder="Any outcome"
+          clearable
+          data={OUTCOMES.map((outcome) => ({ value: outcome, label: words(outcome) }))}
+          value={which.outcome}
+          onChange={(outcome) => look({ state: outcome === null ? null : "done", outcome })}
+          w={160}
+        />
       </Group>
       <Loaded query={contacts} what="The contacts">
         {(data) =>
           data.contacts.length === 0 ? (
             <Empty isInside title="Nobody here">
-              No contact is in this state.
+              {which.outcome === null ? "No contact is in this state just now." : `No contact's call has ended as: ${words(which.outcome).toLowerCase()}.`}
             </Empty>
           ) : (
             <>
               <DataTable label="Contacts" columns={COLUMNS}>
                 {data.contacts.map((contact) => (
-                  <ContactRow key={contact.id} campaignId={campaign.id} contact={contact} />
+                  <ContactRow key={contact.id} campaign={campaign} contact={contact} />
                 ))}
               </DataTable>
               <Pager page={data.page} pages={data.total_pages} total={data.total_count} what="contacts" onChange={setPage} />
@@ -74,26 +87,48 @@ export function ContactsPanel({ campaign }: { campaign: Campaign }) {
   );
 }
 
-function ContactRow({ campaignId, contact }: { campaignId: number; contact: Schema<"ContactItem"> }) {
+function ContactRow({ campaign, contact }: { campaign: Campaign; contact: Schema<"ContactItem"> }) {
   const isDone = contact.state === "done";
   const word = isDone ? (contact.outcome ?? "done") : contact.state;
-  const moment = isDone ? contact.done_at : contact.due_at;
+  const known = Object.values(contact.variables).map(String).filter((value) => value !== "");
   return (
     <Table.Tr>
       <Table.Td ta="right" c="dimmed">
         {contact.row_number}
       </Table.Td>
-      <Table.Td fw={600}>{contact.phone_number}</Table.Td>
+      <Table.Td maw={320}>
+        {contact.attempts === 0 ? (
+          <Text fz="sm" fw={600}>
+            {contact.phone_number}
+          </Text>
+        ) : (
+          <Link to="/runs" search={{ campaign: campaign.id, phone: contact.phone_number }} className={nameClass} aria-label={`Calls to ${contact.phone_number}`}>
+            {contact.phone_number}
+          </Link>
+        )}
+        {known.length > 0 && (
+          <Text fz="xs" c="dimmed" truncate title={Object.entries(contact.variables).map(([name, value]) => `${name}: ${String(value)}`).join("\n")}>
+            {known.join(" · ")}
+          </Text>
+        )}
+      </Table.Td>
       <Table.Td>
         <Badge color={colourOf(word)} variant={contact.state === "calling" ? "dot" : "light"}>
           {words(word === "pending" ? "waiting" : word === "calling" ? "being_called" : word)}
         </Badge>
       </Table.Td>
       <Table.Td ta="right">{contact.attempts}</Table.Td>
-      <Table.Td c="dimmed">{moment === null ? "–" : isDone ? when(moment) : contact.hold ? `${words(contact.hold)}, due ${dateTime(moment)}` : "In line"}</Table.Td>
-      <Table.Td ta="right">{contact.state === "pending" && <Why campaignId={campaignId} contact={contact} />}</Table.Td>
+      <Table.Td c="dimmed">{whenWords(campaign, contact)}</Table.Td>
+      <Table.Td ta="right">{contact.state === "pending" && <Why campaignId={campaign.id} contact={contact} />}</Table.Td>
     </Table.Tr>
   );
+}
+
+function whenWords(campaign: Campaign, contact: Schema<"ContactItem">): string {
+  if (contact.state === "calling") return "Now";
+  if (contact.state === "pending") return dueWords(campaign, contact.hold, contact.due_at === null ? "" : soon(contact.due_at));
+  const because = contact.reason !== null && contact.reason !== contact.outcome ? `, ${words(contact.reason).toLowerCase()}` : "";
+  return `${contact.done_at === null ? "–" : when(contact.done_at)}${because}`;
 }
 
 function Why({ campaignId, contact }: { campaignId: number; contact: Schema<"ContactItem"> }) {

@@ -2,7 +2,7 @@
 
 import { Button, FileButton, Group, Progress, Select, Stack, Table, Text, TextInput } from "@mantine/core";
 import { FileSpreadsheet } from "lucide-react";
-import { type DragEvent, useState } from "react";
+import { type DragEvent, useRef, useState } from "react";
 import { DataTable } from "../../components/data_table";
 import { Panel } from "../../components/panel";
 import { Problem } from "../../components/problem";
@@ -12,12 +12,15 @@ import { useAgentChoices } from "../../lib/names";
 import { upload } from "./api";
 import type { Look, RowProblem } from "./contacts_csv";
 import { lookInto } from "./contacts_csv";
+import { decode } from "./csv_rows";
 import classes from "./new_campaign.module.css";
 
 export interface Contacts {
   name: string;
   size: number;
   look: Look;
+  /** How it was written, when that was not UTF-8. */
+  was: string | null;
   fileKey: string | null;
 }
 
@@ -58,20 +61,33 @@ function FileField({ contacts, onContacts, error }: { contacts: Contacts | null;
   const [share, setShare] = useState<number | null>(null);
   const [failure, setFailure] = useState<unknown>(null);
   const [isOver, setIsOver] = useState(false);
+  const turns = useRef(0);
+  const last = useRef<File | null>(null);
+  const forget = useRef<() => void>(null);
   const take = async (file: File | null | undefined) => {
     if (!file) return;
+    last.current = file;
+    // A file that was corrected has the same name: without this, choosing it again would be no change.
+    forget.current?.();
     setFailure(null);
-    const look = lookInto(await file.text());
-    const seen = { name: file.name, size: file.size, look, fileKey: null };
-    onContacts(seen);
-    if (look.problemCount > 0) return;
-    setShare(0);
+    const turn = (turns.current += 1);
+    // Of two files that are chosen quickly, the last one counts.
+    const isLast = () => turn === turns.current;
     try {
-      onContacts({ ...seen, fileKey: await upload(file, setShare) });
+      const { text, was } = decode(new Uint8Array(await file.arrayBuffer()));
+      if (!isLast()) return;
+      const seen = { name: file.name, size: file.size, look: lookInto(text), was, fileKey: null };
+      onContacts(seen);
+      if (seen.look.problemCount > 0) return;
+      setShare(0);
+      const sent = was === null ? file : new File([text.replace(/^\uFEFF/, "")], file.name, { type: "text/csv" });
+      const fileKey = await upload(sent, (part) => isLast() && setShare(part));
+      if (isLast()) onContacts({ ...seen, fileKey });
     } catch (reason) {
-      setFailure(reason);
+      if (isLast()) setFailure(reason);
+    } finally {
+      if (isLast()) setShare(null);
     }
-    setShare(null);
   };
   const drop = (event: DragEvent) => {
     event.preventDefault();
@@ -99,7 +115,7 @@ function FileField({ contacts, onContacts, error }: { contacts: Contacts | null;
           </Text>
         )}
         <Group gap="sm">
-          <FileButton accept=".csv,text/csv" onChange={(file) => void take(file)} inputProps={{ "aria-label": "Contact file" }}>
+          <FileButton resetRef={forget} accept=".csv,text/csv" onChange={(file) => void take(file)} inputProps={{ "aria-label": "Contact file" }}>
             {(props) => (
               <Button {...props} variant={contacts === null ? "filled" : "default"} size="sm">
                 {contacts === null ? "Choose a file" : "Another file"}
@@ -114,7 +130,12 @@ function FileField({ contacts, onContacts, error }: { contacts: Contacts | null;
         </Group>
       </div>
       {share !== null && <Progress value={share * 100} aria-label="Sent" animated />}
-      {failure !== null && <Problem title="The file was not sent" error={failure} />}
+      {contacts?.was != null && contacts.look.problemCount === 0 && (
+        <Text fz="sm" c="dimmed">
+          The file was written in {contacts.was}: see whether its letters are right below.
+        </Text>
+      )}
+      {failure !== null && <Problem title="The file was not sent" error={failure} onRetry={() => void take(last.current)} />}
       {error && <Problem error={new Error(error)} />}
     </Stack>
   );

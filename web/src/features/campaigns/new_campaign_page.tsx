@@ -1,6 +1,6 @@
 /** A campaign in three steps: who, when and how, and a last look. */
 
-import { Anchor, Button, Group, Stack, Stepper } from "@mantine/core";
+import { Anchor, Button, Group, Stack, Stepper, Text } from "@mantine/core";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { FormProblem } from "../../components/dialog";
@@ -11,15 +11,17 @@ import { useMay, useWhereabouts } from "../../lib/account";
 import { ApiError, fieldErrors, formError } from "../../lib/errors";
 import { count, money } from "../../lib/format";
 import { useAgentChoices } from "../../lib/names";
+import { useOnce } from "../../lib/once";
 import { useCreateCampaign } from "./api";
+import { AccountFact } from "./account_choice";
 import { type Contacts, ContactsStep, RowProblems } from "./contacts_step";
-import { bodyOf, FIRST_RULES, problemOf, type Rules } from "./draft";
+import { bodyOf, FIRST_RULES, problemOf, RULE_FIELDS, type Rules } from "./draft";
 import classes from "./new_campaign.module.css";
 import { RulesForm } from "./rules_form";
-import { inWords, slotsOf } from "./week";
+import { againWords, hoursWords, whereWords } from "./rules_words";
 
 const FIRST_STEP = ["name", "workflow_id", "contacts_file_key"];
-const SECOND_STEP = ["max_concurrency", "calling_hours", "retry_config", "spend_cap_cents", "voicemail"];
+const SECOND_STEP: readonly string[] = RULE_FIELDS;
 
 export function NewCampaignPage() {
   const where = useWhereabouts();
@@ -46,6 +48,7 @@ function Steps() {
   const [rules, setRules] = useState<Rules>(FIRST_RULES);
   const create = useCreateCampaign();
   const navigate = useNavigate();
+  const once = useOnce();
   const errors: Partial<Record<string, string>> = fieldErrors(create.error, [...FIRST_STEP, ...SECOND_STEP]);
   const isFirstDone = name.trim() !== "" && agentId !== null && contacts?.fileKey != null;
   const ruleProblem = problemOf(rules);
@@ -100,18 +103,28 @@ function Steps() {
         <Button variant="default" onClick={() => setStep(step - 1)} disabled={step === 0}>
           Back
         </Button>
+        {step === 0 && !isFirstDone && (
+          <Text fz="sm" c="dimmed" ml="auto">
+            Still needed: {neededOf(name, agentId, contacts)}
+          </Text>
+        )}
         {step < 2 ? (
           <Button onClick={() => setStep(step + 1)} disabled={step === 0 ? !isFirstDone : ruleProblem !== null}>
             Next
           </Button>
         ) : (
-          <Button onClick={submit} loading={create.isPending}>
+          <Button onClick={() => once(submit)} loading={create.isPending}>
             Make the campaign
           </Button>
         )}
       </Group>
     </Stack>
   );
+}
+
+function neededOf(name: string, agentId: string | null, contacts: Contacts | null): string {
+  const file = contacts !== null && contacts.look.problemCount > 0 ? "a file without problems" : contacts === null ? "a file with contacts" : "the file to be sent";
+  return [name.trim() === "" && "a name", agentId === null && "an agent", contacts?.fileKey == null && file].filter((one) => one !== false).join(", ");
 }
 
 interface LastLookProps {
@@ -123,16 +136,19 @@ interface LastLookProps {
 
 function LastLook({ name, agentId, contacts, rules }: LastLookProps) {
   const agent = useAgentChoices().find((choice) => choice.value === agentId);
+  const { calling_hours: hours, retry_config: retry, destinations } = bodyOf(rules);
   const others = contacts?.look.columns.filter((column) => column !== "phone_number") ?? [];
   return (
     <Panel title={name}>
       <div className={classes.facts}>
         <Fact name="Agent" value={agent?.label ?? "–"} />
+        <AccountFact id={rules.accountId} />
         <Fact name="Contacts" value={count(contacts?.look.rowCount ?? 0)} />
         <Fact name="What the agent knows of each" value={others.length === 0 ? "Only the number" : others.join(", ")} />
-        <Fact name="Calling hours" value={rules.hasHours ? `${inWords(slotsOf(rules.week))}, ${rules.timezone}` : "At any time"} />
+        <Fact name="Calling hours" value={hoursWords(hours ?? null)} />
         <Fact name="At the same time" value={`${rules.maxConcurrency} at most`} />
-        <Fact name="Again" value={rules.hasRetries ? `${rules.maxRetries} times, ${rules.retryMinutes} minutes later` : "Never"} />
+        <Fact name="Again" value={againWords(retry ?? {})} />
+        <Fact name="Where" value={whereWords(destinations ?? {})} />
         <Fact name="Pauses at" value={rules.spendCap === "" ? "No limit" : money(rules.spendCap * 100)} />
       </div>
     </Panel>

@@ -9,6 +9,7 @@ import { Panel } from "../../components/panel";
 import { useMay } from "../../lib/account";
 import { messageOf } from "../../lib/errors";
 import { count, dateTime, many } from "../../lib/format";
+import { useOnce } from "../../lib/once";
 import type { Schema } from "../../lib/types";
 import { type Campaign, useMove, usePreflight } from "./api";
 
@@ -16,6 +17,7 @@ export function PreflightPanel({ campaign }: { campaign: Campaign }) {
   const report = usePreflight(campaign.id, true);
   const may = useMay();
   const move = useMove(campaign.id);
+  const once = useOnce();
   return (
     <Panel
       title="Before the start"
@@ -30,7 +32,7 @@ export function PreflightPanel({ campaign }: { campaign: Campaign }) {
           <Stack p="lg" gap="lg">
             <Figures>
               <Figure name="Would be called" value={count(data.callable_contacts)} note={`of ${many(data.total_contacts, "contact")}`} />
-              <Figure name="Takes about" value={span(data.estimated_dialling_seconds)} note={data.estimated_end_at ? `until ${dateTime(data.estimated_end_at)}` : undefined} />
+              <Figure name="Takes about" value={data.callable_contacts === 0 ? "–" : span(data.estimated_dialling_seconds)} note={data.callable_contacts > 0 && data.estimated_end_at ? `until ${dateTime(data.estimated_end_at)}` : undefined} />
               <Figure name="Closed now" value={count(data.closed_now)} note="outside their hours" />
               <Figure name="Do not call" value={count(data.on_do_not_call_list)} note="never dialled" />
             </Figures>
@@ -39,9 +41,14 @@ export function PreflightPanel({ campaign }: { campaign: Campaign }) {
             <FormProblem words={move.error ? messageOf(move.error) : null} />
             {may.write && (
               <Group>
-                <Button size="md" leftSection={<Play size={17} />} loading={move.isPending} disabled={data.callable_contacts === 0} onClick={() => move.mutate("start")}>
+                <Button size="md" leftSection={<Play size={17} />} loading={move.isPending} disabled={data.callable_contacts === 0} onClick={() => once(() => move.mutate("start"))}>
                   Start dialling
                 </Button>
+                {data.callable_contacts === 0 && (
+                  <Text fz="sm" c="dimmed">
+                    Nobody on this list may be called: change the rules, or make a campaign with another list.
+                  </Text>
+                )}
               </Group>
             )}
           </Stack>

@@ -1,13 +1,17 @@
 /** When people may be called, how many at once, and what happens when somebody does not answer. */
 
-import { Checkbox, Group, NumberInput, SegmentedControl, Select, Stack, Switch, Text, Textarea } from "@mantine/core";
+import { Checkbox, Group, MultiSelect, NumberInput, SegmentedControl, Select, Stack, Switch, TagsInput, Text, Textarea } from "@mantine/core";
 import type { ReactNode } from "react";
 import { Panel } from "../../components/panel";
 import { useWhereabouts } from "../../lib/account";
+import { AccountChoice, useHasChoice } from "./account_choice";
+import { countryChoices } from "./countries";
 import type { Rules } from "./draft";
 import { WeekGrid } from "./week_grid";
 
 const ZONES = ["UTC", ...Intl.supportedValuesOf("timeZone").filter((zone) => zone !== "UTC")];
+
+const COUNTRIES = countryChoices();
 
 interface RulesFormProps {
   rules: Rules;
@@ -18,9 +22,17 @@ interface RulesFormProps {
 
 export function RulesForm({ rules, onChange, errorAt }: RulesFormProps) {
   const set = <Name extends keyof Rules>(name: Name, value: Rules[Name]) => onChange({ ...rules, [name]: value });
+  const hasChoice = useHasChoice(rules.accountId);
   const limit = useWhereabouts().data?.limits.concurrent_calls;
   return (
     <Stack gap="lg">
+      {hasChoice && (
+        <Panel title="Carrier account">
+          <Padded>
+            <AccountChoice value={rules.accountId} onChange={(id) => set("accountId", id)} error={errorAt("telephony_configuration_id")} />
+          </Padded>
+        </Panel>
+      )}
       <Panel title="Calling hours">
         <Padded>
           <SegmentedControl
@@ -45,6 +57,14 @@ export function RulesForm({ rules, onChange, errorAt }: RulesFormProps) {
                   onChange={(event) => set("inCalleeZone", event.currentTarget.checked)}
                 />
               </Group>
+              <TagsInput
+                label="Nobody is called on"
+                description="Days as 2026-12-25; Enter adds one"
+                placeholder={rules.holidays.length === 0 ? "No holidays" : ""}
+                value={rules.holidays}
+                onChange={(days) => set("holidays", days)}
+                maw={540}
+              />
             </>
           )}
           <FieldError words={errorAt("calling_hours")} />
@@ -58,7 +78,7 @@ export function RulesForm({ rules, onChange, errorAt }: RulesFormProps) {
               description={limit === undefined ? undefined : `Your organisation may have ${limit}`}
               min={1}
               value={rules.maxConcurrency}
-              onChange={(value) => set("maxConcurrency", Number(value) || 1)}
+              onChange={(value) => set("maxConcurrency", numberOf(value))}
               error={errorAt("max_concurrency")}
               w={220}
             />
@@ -69,11 +89,27 @@ export function RulesForm({ rules, onChange, errorAt }: RulesFormProps) {
               min={0}
               decimalScale={2}
               value={rules.spendCap}
-              onChange={(value) => set("spendCap", value === "" ? "" : Number(value))}
+              onChange={(value) => set("spendCap", numberOf(value))}
               error={errorAt("spend_cap_cents")}
               w={220}
             />
           </Group>
+        </Padded>
+      </Panel>
+      <Panel title="Where people may be called">
+        <Padded>
+          <MultiSelect
+            label="Countries"
+            searchable
+            clearable
+            placeholder={rules.countries.length === 0 ? "Every country" : ""}
+            data={COUNTRIES}
+            value={rules.countries}
+            onChange={(codes) => set("countries", codes)}
+            error={errorAt("destinations")}
+            maw={540}
+          />
+          <Switch label="Also premium-rate numbers" checked={rules.allowsPremium} onChange={(event) => set("allowsPremium", event.currentTarget.checked)} />
         </Padded>
       </Panel>
       <Retries rules={rules} onChange={onChange} error={errorAt("retry_config")} />
@@ -119,8 +155,8 @@ function Retries({ rules, onChange, error }: RetriesProps) {
       <Padded>
         {rules.hasRetries ? (
           <Group align="flex-start" gap="lg">
-            <NumberInput label="Times" min={0} max={20} value={rules.maxRetries} onChange={(value) => set("maxRetries", Number(value) || 0)} w={110} />
-            <NumberInput label="Minutes between" min={0} value={rules.retryMinutes} onChange={(value) => set("retryMinutes", Number(value) || 0)} w={150} />
+            <NumberInput label="Times" min={0} max={20} value={rules.maxRetries} onChange={(value) => set("maxRetries", numberOf(value))} w={110} />
+            <NumberInput label="Minutes between" min={0} value={rules.retryMinutes} onChange={(value) => set("retryMinutes", numberOf(value))} w={150} />
             <Checkbox.Group
               label="After"
               value={[rules.onBusy && "busy", rules.onNoAnswer && "no_answer", rules.onVoicemail && "voicemail"].filter((name) => name !== false)}
@@ -144,6 +180,11 @@ function Retries({ rules, onChange, error }: RetriesProps) {
       </Padded>
     </Panel>
   );
+}
+
+/** Empty while somebody types. */
+function numberOf(value: string | number): number | "" {
+  return typeof value === "number" ? value : "";
 }
 
 function FieldError({ words }: { words: string | undefined }) {

@@ -8,6 +8,7 @@ import { Confirm } from "../../components/dialog";
 import { Empty, Loaded } from "../../components/page";
 import { Panel } from "../../components/panel";
 import { useMay } from "../../lib/account";
+import { blockedBecause } from "../../lib/carrier_accounts";
 import { when, words } from "../../lib/format";
 import { done, failed } from "../../lib/notice";
 import { AddNumber } from "./add_number";
@@ -15,14 +16,6 @@ import { type Account, type Carrier, useCheck, useDeleteAccount, useMakeDefault,
 import { NumberRow } from "./number_row";
 
 const COLUMNS = [{ title: "Number" }, { title: "Answered by", width: 260 }, { title: "In use", width: 90 }, { title: "Actions", isQuiet: true }];
-
-/** Why no call can leave, in words; the API names the reason. */
-const BLOCKED: Record<string, string> = {
-  carrier_cannot_dial: "This carrier cannot place calls here; it answers them.",
-  inactive: "It is switched off: no call comes or goes.",
-  public_url_missing: "No call can leave: the carrier has to reach this server. Start it with OFFHOOK_PUBLIC_URL set to its public address.",
-  no_phone_number: "No call can leave yet: add a number to call from.",
-};
 
 interface AccountPanelProps {
   account: Account;
@@ -69,13 +62,13 @@ export function AccountPanel({ account, carrier, onEdit, onBuy }: AccountPanelPr
 }
 
 function Blocked({ account }: { account: Account }) {
-  const reason = account.outbound_blocked_reason;
-  if (!account.inactive && reason === null) return null;
+  const because = blockedBecause(account);
+  if (!account.inactive && because === null) return null;
   return (
     <Alert color={account.inactive ? "red" : "yellow"} variant="light" radius={0}>
       {account.inactive
         ? `Switched off ${when(account.inactive_since ?? account.updated_at)}: ${account.inactive_reason ?? "no reason is known"}`
-        : (BLOCKED[reason ?? ""] ?? words(reason ?? ""))}
+        : because}
     </Alert>
   );
 }
