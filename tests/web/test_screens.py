@@ -184,6 +184,7 @@ def test_a_campaign_keeps_its_hours_is_held_and_called_again(page: Page) -> None
         goes_by(page, "Side street")
         page.get_by_role("button", name="Next").click()
         page.get_by_role("button", name="Make the campaign").dblclick()
+        expect(page.get_by_role("heading", name="Before the start")).to_be_visible()
         expect(page.get_by_text(re.compile(r"^Mon–Sun 00:00–24:00, "))).to_be_visible()
 
         expect(page.get_by_text("Side street", exact=True)).to_be_visible()

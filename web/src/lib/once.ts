@@ -4,13 +4,13 @@ import { useRef } from "react";
 
 const DOUBLE_MS = 600;
 
-/** Does what it is given, unless it did something a moment ago. */
-export function useOnce(): (act: () => void) => void {
-  const last = useRef(-DOUBLE_MS);
-  return (act) => {
-    const now = performance.now();
-    if (now - last.current < DOUBLE_MS) return;
-    last.current = now;
+/** Does what it is given, unless it did the same a moment ago. */
+export function useOnce(): (act: () => void, what?: string) => void {
+  const last = useRef({ at: -DOUBLE_MS, what: "" });
+  return (act, what = "") => {
+    const at = performance.now();
+    if (what === last.current.what && at - last.current.at < DOUBLE_MS) return;
+    last.current = { at, what };
     act();
   };
 }

@@ -86,7 +86,7 @@ export function AccountFact({ id }: { id: number | null }) {
       name="Calls go out by"
       value={
         <>
-          {id === null && account !== undefined ? `${name} (your default)` : name}
+          <span>{id === null && account !== undefined ? `${name} (your default)` : name}</span>
           <Text fz="xs" c="dimmed">
             {(account !== undefined || id === null) && <CallerNumbers account={account} />}
           </Text>

@@ -29,12 +29,12 @@ export function Actions({ campaign }: { campaign: Campaign }) {
   return (
     <>
       {may.write && status === "running" && (
-        <Button variant="default" leftSection={<Pause size={16} />} loading={move.isPending} onClick={() => once(() => move.mutate("pause", { onError: failed }))}>
+        <Button variant="default" leftSection={<Pause size={16} />} loading={move.isPending} onClick={() => once(() => move.mutate("pause", { onError: failed }), "pause")}>
           Pause
         </Button>
       )}
       {may.write && status === "paused" && (
-        <Button leftSection={<Play size={16} />} loading={move.isPending} onClick={() => once(() => move.mutate("resume", { onError: failed }))}>
+        <Button leftSection={<Play size={16} />} loading={move.isPending} onClick={() => once(() => move.mutate("resume", { onError: failed }), "resume")}>
           Resume
         </Button>
       )}
