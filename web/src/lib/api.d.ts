@@ -7530,6 +7530,11 @@ export interface components {
              * @description Pauses when it has cost as much
              */
             spend_cap_cents?: number | null;
+            /**
+             * Telephony Configuration Id
+             * @description null: your default account
+             */
+            telephony_configuration_id?: number | null;
             voicemail?: components["schemas"]["Voicemail"] | null;
         };
         /**
