@@ -11,6 +11,13 @@ from tests.web.looks import ask, settle, token_of
 
 pytestmark = [*in_a_browser(timeout_s=400), pytest.mark.usefixtures("patience")]
 
+# Whether the browser may do what it does with a dropped file.
+_DROPPED_BESIDE = """element => {
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File(["x"], "x.txt"));
+    return element.dispatchEvent(new DragEvent("drop", {dataTransfer, bubbles: true, cancelable: true}));
+}"""
+
 
 def text_file(name: str) -> FilePayload:
     return {"name": name, "mimeType": "text/plain", "buffer": b"We are open from nine to five."}
@@ -100,6 +107,7 @@ def test_documents_go_on_and_archived_ones_do_not_hide_the_others(page: Page) ->
     page.get_by_role("button", name="Bring back hours 51.txt").press("Enter")
     page.get_by_role("switch", name="Archived").press("Space")
     expect(rows).to_have_count(4)
+    assert page.get_by_role("heading", level=1).evaluate(_DROPPED_BESIDE) is False, "the browser would open the file"
     with page.expect_file_chooser() as chooser:
         page.get_by_role("button", name="Choose files").press("Enter")
     chooser.value.set_files([text_file("one more.txt")])

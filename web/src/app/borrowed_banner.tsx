@@ -6,6 +6,17 @@ import { useAccount, useWhereabouts } from "../lib/account";
 import { giveBack } from "../lib/session";
 import classes from "./shell.module.css";
 
+/** Pages that fill the window leave it as much as it is high. */
+function leaveRoom(banner: HTMLDivElement) {
+  const root = document.documentElement.style;
+  const observer = new ResizeObserver(() => root.setProperty("--banner-height", `${banner.offsetHeight}px`));
+  observer.observe(banner);
+  return () => {
+    observer.disconnect();
+    root.removeProperty("--banner-height");
+  };
+}
+
 export function BorrowedBanner() {
   const account = useAccount();
   const where = useWhereabouts();
@@ -15,10 +26,10 @@ export function BorrowedBanner() {
     window.location.assign("/superuser");
   };
   return (
-    <div className={classes.banner} role="status">
-      <Eye size={18} aria-hidden="true" />
-      <Text fz="sm" fw={600}>
-        You act as {account.data.email} in {where.data?.organization.name ?? "their organisation"}. Everything you do is in the audit log with your name.
+    <div ref={leaveRoom} className={classes.banner} role="status">
+      <Eye size={18} aria-hidden="true" className={classes.bannerMore} />
+      <Text fz="sm" fw={600} className={classes.bannerWords}>
+        You act as {account.data.email} in {where.data?.organization.name ?? "their organisation"}. <span className={classes.bannerMore}>Everything you do is in the audit log with your name.</span>
       </Text>
       <Button size="xs" color="dark" variant="filled" onClick={leave}>
         Back to yourself

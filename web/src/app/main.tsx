@@ -8,6 +8,7 @@ import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { keepFocus } from "../lib/keep_focus";
+import { ignoreStrayDrops } from "../lib/stray_drops";
 import { queryClient } from "./query_client";
 import { router } from "./router";
 import { theme } from "./theme";
@@ -15,6 +16,7 @@ import { theme } from "./theme";
 const root = document.getElementById("root");
 if (root !== null) {
   keepFocus();
+  ignoreStrayDrops();
   createRoot(root).render(
     <StrictMode>
       <MantineProvider theme={theme} defaultColorScheme="auto">

@@ -76,6 +76,7 @@ interface ConfirmProps extends Omit<DialogProps, "size"> {
 }
 
 export function Confirm({ title, children, isOpen, onClose, onConfirm, confirm, isBusy = false, error, isDangerous = true }: ConfirmProps) {
+  const once = useOnce();
   return (
     <Dialog isOpen={isOpen} onClose={onClose} title={title}>
       <Stack gap="md">
@@ -87,7 +88,7 @@ export function Confirm({ title, children, isOpen, onClose, onConfirm, confirm, 
           <Button variant="default" onClick={onClose}>
             Cancel
           </Button>
-          <Button color={isDangerous ? "red" : "brand"} loading={isBusy} onClick={onConfirm} data-autofocus>
+          <Button color={isDangerous ? "red" : "brand"} loading={isBusy} onClick={() => once(onConfirm)} data-autofocus>
             {confirm}
           </Button>
         </Group>

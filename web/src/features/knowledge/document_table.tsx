@@ -12,7 +12,7 @@ import { type Document, useArchive, useUpdateDocument } from "./api";
 
 const COLUMNS = [
   { title: "Document" },
-  { title: "State" },
+  { title: "State", width: 190 },
   { title: "Size", isRight: true },
   { title: "Passages", isRight: true },
   { title: "Added" },
@@ -86,7 +86,7 @@ function DocumentRow({ document, onEdit }: { document: Document; onEdit: () => v
 function State({ document }: { document: Document }) {
   if (document.status === "processing") {
     return (
-      <Group gap={8}>
+      <Group gap={8} wrap="nowrap">
         <Loader size={14} aria-hidden="true" />
         <Text span fz="sm">
           Reading, {Math.round(document.progress * 100)} %
@@ -107,7 +107,7 @@ function State({ document }: { document: Document }) {
 }
 
 const MODES = [
-  { value: "auto", label: "As fits: a short one whole, of a long one the best passages" },
+  { value: "auto", label: "Short ones whole, the best passages of long ones" },
   { value: "chunked", label: "Always the best passages" },
   { value: "full_document", label: "Always the whole text" },
 ];

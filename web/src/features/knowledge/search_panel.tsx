@@ -26,7 +26,10 @@ export function SearchPanel({ isEmpty }: { isEmpty: boolean }) {
               leftSection={<Search size={16} />}
               value={query}
               disabled={isEmpty}
-              onChange={(event) => setQuery(event.currentTarget.value)}
+              onChange={(event) => {
+                setQuery(event.currentTarget.value);
+                if (event.currentTarget.value === "") search.reset();
+              }}
               style={{ flex: 1 }}
             />
             <Button type="submit" loading={search.isPending} disabled={isEmpty}>

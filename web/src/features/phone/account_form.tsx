@@ -81,6 +81,8 @@ function Form({ account, stored, carriers, onClose }: AccountFormProps & { store
           if (name === carrier?.display_name) setName(carriers.find((one) => one.provider === next)?.display_name ?? "");
           setProvider(next);
           setValues({});
+          // What one carrier refused says nothing about another.
+          save.reset();
         }}
       />
       <TextInput label="Name" required data-autofocus value={name} onChange={(event) => setName(event.currentTarget.value)} error={errors["name"]} />

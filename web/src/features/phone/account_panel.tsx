@@ -15,7 +15,7 @@ import { AddNumber } from "./add_number";
 import { type Account, type Carrier, useCheck, useDeleteAccount, useMakeDefault, useNumbers } from "./api";
 import { NumberRow } from "./number_row";
 
-const COLUMNS = [{ title: "Number" }, { title: "Answered by", width: 260 }, { title: "In use", width: 90 }, { title: "Actions", isQuiet: true }];
+const COLUMNS = [{ title: "Number" }, { title: "Answered by", width: 310 }, { title: "In use", width: 90 }, { title: "Actions", isQuiet: true }];
 
 interface AccountPanelProps {
   account: Account;

@@ -25,7 +25,7 @@ export function PhonePage() {
   return (
     <Page
       title="Phone"
-      about="Carriers and numbers, and who answers them. The simulated network needs no account."
+      about="Carriers and numbers, and who answers them."
       actions={
         may.admin && (
           <>

@@ -11,7 +11,7 @@ export const KINDS: readonly Kind[] = ["llm", "tts", "stt"];
 export type Service = { provider: string } & Partial<Record<"model" | "api_key" | "base_url" | "voice_id" | "language", string>> &
   Partial<Record<"temperature" | "max_tokens" | "speed", number>>;
 
-export type Chosen = Partial<Record<Kind, Service>> & { fallbacks?: Partial<Record<Kind, Service[]>> } & Record<string, unknown>;
+export type Chosen = Partial<Record<Kind | "embeddings", Service>> & { fallbacks?: Partial<Record<Kind, Service[]>> } & Record<string, unknown>;
 
 type Body = Schema<"OrganizationAIModelConfigurationV2">;
 

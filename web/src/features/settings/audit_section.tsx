@@ -6,10 +6,11 @@ import { useState } from "react";
 import { DataTable, Pager } from "../../components/data_table";
 import { Empty, Loaded } from "../../components/page";
 import { Panel } from "../../components/panel";
-import { dateTime } from "../../lib/format";
+import { dateTime, words } from "../../lib/format";
 import { useLastPage } from "../../lib/last_page";
 import type { Schema } from "../../lib/types";
 import { useAudit } from "./api_lists";
+import { actionWords, searchedFor, targetWords } from "./audit_words";
 
 const COLUMNS = [{ title: "When", width: 190 }, { title: "Who", width: 210 }, { title: "What" }];
 
@@ -17,7 +18,7 @@ export default function AuditSection() {
   const [typed, setTyped] = useState("");
   const [action] = useDebouncedValue(typed, 300);
   const [page, setPage] = useState(1);
-  const log = useAudit(action, page);
+  const log = useAudit(searchedFor(action), page);
   useLastPage(page, log, setPage);
   return (
     <Panel
@@ -26,7 +27,7 @@ export default function AuditSection() {
         <TextInput
           size="xs"
           aria-label="Find an action"
-          placeholder="key, member, workflow…"
+          placeholder="agent, member, API key…"
           value={typed}
           onChange={(event) => {
             setTyped(event.currentTarget.value);
@@ -38,8 +39,8 @@ export default function AuditSection() {
       <Loaded query={log} what="The audit log" height={400}>
         {(data) =>
           data.entries.length === 0 ? (
-            <Empty isInside title="Nothing here">
-              Every change is written down here.
+            <Empty isInside title={action === "" ? "Nothing here" : "No such action"}>
+              Every change is written down here, with who made it.
             </Empty>
           ) : (
             <>
@@ -54,9 +55,9 @@ export default function AuditSection() {
                       <Who entry={entry} />
                     </Table.Td>
                     <Table.Td style={{ whiteSpace: "normal" }}>
-                      <b>{entry.action}</b>{" "}
+                      <b title={entry.action}>{actionWords(entry.action)}</b>{" "}
                       <Text span fz="xs" c="dimmed">
-                        {entry.target}
+                        {targetWords(entry.target ?? "")}
                       </Text>
                       <Details data={entry.data} />
                     </Table.Td>
@@ -86,7 +87,7 @@ function Details({ data }: { data: Record<string, unknown> }) {
   if (entries.length === 0) return null;
   return (
     <Code style={{ background: "none", display: "block", overflowWrap: "anywhere", padding: 0 }}>
-      {entries.map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`).join(" · ")}
+      {entries.map(([name, value]) => `${words(name).toLowerCase()}: ${typeof value === "string" ? value : JSON.stringify(value)}`).join(" · ")}
     </Code>
   );
 }

@@ -11,6 +11,7 @@ import { done, failed } from "../../lib/notice";
 import type { Schema } from "../../lib/types";
 import { type DeliveryStatus, useDeliveries, useDelivery, useResend, useResendDead } from "./api_webhooks";
 
+const STATES: Record<DeliveryStatus, string> = { pending: "Waiting", delivered: "Delivered", dead: "Given up" };
 const COLOURS: Record<DeliveryStatus, string> = { pending: "yellow", delivered: "brand", dead: "red" };
 const COLUMNS = [
   { title: "No.", isRight: true },
@@ -60,7 +61,7 @@ export function Deliveries({ webhook, onClose }: { webhook: Schema<"WebhookRespo
             </Empty>
           ) : (
             <>
-              <DataTable label="Deliveries" columns={COLUMNS}>
+              <DataTable label="Deliveries" columns={COLUMNS} isTight>
                 {data.deliveries.map((delivery) => (
                   <DeliveryRow key={delivery.id} webhookId={webhook.id} delivery={delivery} onOpen={() => setOpenId(delivery.id)} />
                 ))}
@@ -79,14 +80,15 @@ export function Deliveries({ webhook, onClose }: { webhook: Schema<"WebhookRespo
 
 function DeliveryRow({ webhookId, delivery, onOpen }: { webhookId: number; delivery: Schema<"DeliveryResponse">; onOpen: () => void }) {
   const resend = useResend(webhookId);
+  const verb = delivery.status === "pending" ? "Send now" : "Send again";
   return (
     <Table.Tr>
       <Table.Td ta="right">{delivery.sequence}</Table.Td>
       <Table.Td fw={600}>{delivery.event_type}</Table.Td>
       <Table.Td>
-        <Badge color={COLOURS[delivery.status]}>{delivery.status === "dead" ? "given up" : delivery.status}</Badge>
+        <Badge color={COLOURS[delivery.status]}>{STATES[delivery.status]}</Badge>
       </Table.Td>
-      <Table.Td>{delivery.last_status_code ?? delivery.last_error ?? "–"}</Table.Td>
+      <Table.Td miw={150} style={{ whiteSpace: "normal" }}>{delivery.last_status_code ?? delivery.last_error ?? "–"}</Table.Td>
       <Table.Td ta="right">{delivery.attempts}</Table.Td>
       <Table.Td c="dimmed">{when(delivery.created_at)}</Table.Td>
       <Table.Td>
@@ -97,12 +99,11 @@ function DeliveryRow({ webhookId, delivery, onOpen }: { webhookId: number; deliv
           <Button
             size="compact-sm"
             variant="subtle"
-            disabled={delivery.status === "pending"}
             loading={resend.isPending}
-            aria-label={`Send again: no. ${delivery.sequence}`}
-            onClick={() => resend.mutate(delivery.id, { onSuccess: () => done("It will be sent again."), onError: failed })}
+            aria-label={`${verb}: no. ${delivery.sequence}`}
+            onClick={() => resend.mutate(delivery.id, { onSuccess: () => done(delivery.status === "pending" ? "It is sent now." : "It will be sent again."), onError: failed })}
           >
-            Send again
+            {verb}
           </Button>
         </Group>
       </Table.Td>

@@ -9,7 +9,8 @@ import { FormDialog } from "../../components/dialog";
 import { Empty, Loaded } from "../../components/page";
 import { Panel } from "../../components/panel";
 import { useMay } from "../../lib/account";
-import { fieldErrors } from "../../lib/errors";
+import { problemsOf } from "../../lib/errors";
+import { sentence } from "../../lib/sentences";
 import { dateTime, many, words } from "../../lib/format";
 import { useForm } from "../../lib/form";
 import { useLastPage } from "../../lib/last_page";
@@ -100,8 +101,9 @@ function Add({ onClose }: { onClose: () => void }) {
   const add = useAddDoNotCall();
   const form = useForm({ numbers: "", reason: "" }, add.error, { numbers: "phone_numbers" });
   const numbers = form.values.numbers.split(/[\n,;]+/).map((number) => number.trim()).filter((number) => number !== "");
-  const wrong = fieldErrors(add.error, ["phone_numbers"])["phone_numbers"];
-  const submit = () =>
+  const [asked, setAsked] = useState<string[]>([]);
+  const submit = () => {
+    setAsked(numbers);
     add.mutate(
       { numbers, reason: form.values.reason },
       {
@@ -111,10 +113,19 @@ function Add({ onClose }: { onClose: () => void }) {
         },
       },
     );
+  };
   return (
     <FormDialog title="Add numbers" isOpen onClose={onClose} onSubmit={submit} submit="Add" isBusy={add.isPending} isDisabled={numbers.length === 0} problem={form.problem}>
-      <Textarea label="Numbers" description="One in each line, with the country code" autosize minRows={3} maxRows={10} data-autofocus {...form.text("numbers")} error={wrong} />
+      <Textarea label="Numbers" description="One in each line, with the country code" autosize minRows={3} maxRows={10} data-autofocus {...form.text("numbers")} error={wrongOf(add.error, asked)} />
       <TextInput label="Reason" {...form.text("reason")} />
     </FormDialog>
   );
+}
+
+/** Which of the numbers that were sent is wrong, and how. */
+function wrongOf(error: unknown, sent: readonly string[]): string | undefined {
+  const problem = problemsOf(error).find(({ path }) => path.split(".")[0] === "phone_numbers");
+  if (problem === undefined) return undefined;
+  const number = sent[Number(problem.path.split(".")[1])];
+  return number === undefined ? sentence("Numbers", problem.message) : `${number}: ${sentence("The number", problem.message)}`;
 }

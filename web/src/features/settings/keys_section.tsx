@@ -1,6 +1,6 @@
 /** API keys: made, shown once, archived. */
 
-import { Badge, Button, Code, Select, Stack, Switch, Table, Text, TextInput } from "@mantine/core";
+import { Badge, Button, Code, Group, Select, Stack, Switch, Table, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { DataTable } from "../../components/data_table";
 import { Confirm, FormDialog } from "../../components/dialog";
@@ -22,13 +22,22 @@ export default function KeysSection() {
   const [isMaking, setIsMaking] = useState(false);
   const [fresh, setFresh] = useState<Schema<"ApiKeyCreated"> | null>(null);
   const keys = useKeys(hasArchived);
-  const make = <Button onClick={() => setIsMaking(true)}>New key</Button>;
+  const make = (
+    <Button size="sm" onClick={() => setIsMaking(true)}>
+      New key
+    </Button>
+  );
   return (
     <Stack gap="md">
       {fresh && <SecretOnce value={fresh.key} label="key" hint={`“${fresh.name}” is shown only this once: keep it where secrets are kept.`} />}
       <Panel
         title="API keys"
-        right={<Switch label="Archived" checked={hasArchived} onChange={(event) => setHasArchived(event.currentTarget.checked)} />}
+        right={
+          <Group>
+            <Switch label="Archived" checked={hasArchived} onChange={(event) => setHasArchived(event.currentTarget.checked)} />
+            {(keys.data?.api_keys.length ?? 0) > 0 && make}
+          </Group>
+        }
       >
         <Loaded query={keys} what="The keys">
           {(data) =>
@@ -46,7 +55,6 @@ export default function KeysSection() {
           }
         </Loaded>
       </Panel>
-      {(keys.data?.api_keys.length ?? 0) > 0 && <div>{make}</div>}
       {isMaking && <NewKey onClose={() => setIsMaking(false)} onMade={setFresh} />}
     </Stack>
   );

@@ -104,7 +104,7 @@ function MemberRow({ member }: { member: Schema<"MemberResponse"> }) {
           isBusy={remove.isPending}
           error={remove.error}
         >
-          Their sessions here end at once. API keys that they made keep working: archive those separately.
+          {isMe ? "Your" : "Their"} sessions here end at once. API keys that {isMe ? "you" : "they"} made keep working: archive those separately.
         </Confirm>
       </Table.Td>
     </Table.Tr>

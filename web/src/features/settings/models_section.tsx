@@ -11,6 +11,7 @@ import { ms } from "../../lib/format";
 import { done, failed } from "../../lib/notice";
 import type { Schema } from "../../lib/types";
 import { type Chosen, type Kind, KINDS, type Known, type Service, useCheckModels, useModelChoice, useModelDefaults, useSaveModels, type Vendor, withProvider } from "./api_models";
+import { EmbeddingsPanel } from "./embeddings_panel";
 import { ServiceFields } from "./service_fields";
 
 const TITLES: Record<Kind, string> = { llm: "Language model", tts: "Voice", stt: "Speech recognition" };
@@ -40,7 +41,7 @@ function Editor({ stored, known }: EditorProps) {
   const save = useSaveModels();
   const check = useCheckModels();
   const [chosen, setChosen] = useState<Chosen>(stored.configuration as Chosen);
-  const places = KINDS.flatMap((kind) => FIELDS.map((field) => `services.${kind}.${field}`));
+  const places = [...KINDS, "embeddings" as const].flatMap((kind) => FIELDS.map((field) => `services.${kind}.${field}`));
   const errors: Partial<Record<string, string>> = fieldErrors(save.error ?? check.error, places);
   const store = () => save.mutate(chosen, { onSuccess: () => done("The models are saved. New calls use them."), onError: () => check.reset() });
   const ask = () => check.mutate(chosen, { onError: () => save.reset() });
@@ -63,6 +64,14 @@ function Editor({ stored, known }: EditorProps) {
           result={check.data?.[kind]}
         />
       ))}
+      <EmbeddingsPanel
+        service={chosen.embeddings}
+        effective={stored.effective.embeddings}
+        known={known.embeddings}
+        isReadOnly={!may.admin}
+        onChange={(embeddings) => setChosen({ ...chosen, embeddings })}
+        errorAt={(field) => errors[`services.embeddings.${field}`]}
+      />
       <FormProblem words={formError(save.error ?? check.error, places)} />
       {may.admin && (
         <Group>
@@ -70,7 +79,7 @@ function Editor({ stored, known }: EditorProps) {
             Save
           </Button>
           <Button variant="default" onClick={ask} loading={check.isPending}>
-            Ask the vendors
+            Check with the vendors
           </Button>
           {stored.source === "organization" && (
             <Button variant="subtle" color="gray" onClick={() => save.mutate({}, { onSuccess: () => done("The installation's defaults hold again."), onError: failed })}>

@@ -42,6 +42,7 @@ export function ServiceFields({ kind, service, providers, isReadOnly, onChange, 
         <>
           <Autocomplete
             label="Voice"
+            placeholder={vendor?.voices[0]?.title ?? ""}
             description={vendor?.takes_other_voices ? "Or the id of any voice of your account" : undefined}
             data={vendor?.voices.map((voice) => voice.id) ?? []}
             renderOption={({ option }) => vendor?.voices.find((voice) => voice.id === option.value)?.title ?? option.value}
@@ -52,7 +53,7 @@ export function ServiceFields({ kind, service, providers, isReadOnly, onChange, 
             {...common("voice_id")}
           />
           {vendor?.speed_range && (
-            <NumberInput label="Speed" placeholder="1" step={0.05} decimalScale={2} value={service.speed ?? ""} onChange={(value) => set("speed", numberOf(value))} {...common("speed")} />
+            <NumberInput label="Speed" description="1 is as the voice is made" placeholder="1" step={0.05} decimalScale={2} value={service.speed ?? ""} onChange={(value) => set("speed", numberOf(value))} {...common("speed")} />
           )}
         </>
       )}

@@ -95,7 +95,7 @@ function WebhookRow({ webhook, onEdit, onLog, onSecret }: RowProps) {
       </Table.Td>
       <Table.Td style={{ whiteSpace: "normal" }}>{webhook.events.length === 0 ? "All" : webhook.events.join(", ")}</Table.Td>
       <Table.Td c="dimmed">
-        {webhook.status === "failing" ? <Badge color="red">Failing</Badge> : webhook.last_success_at ? when(webhook.last_success_at) : "Nothing sent yet"}
+        {webhook.status === "failing" ? <Badge color="red">Failing</Badge> : webhook.last_success_at ? when(webhook.last_success_at) : "None yet"}
       </Table.Td>
       <Table.Td>
         <Switch

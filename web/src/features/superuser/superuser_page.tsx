@@ -60,10 +60,10 @@ function Everything() {
     >
       <Tabs defaultValue="organizations" keepMounted={false}>
         <Tabs.List mb="lg">
-          <Tabs.Tab value="organizations">Organisations</Tabs.Tab>
-          <Tabs.Tab value="agents">Agents</Tabs.Tab>
-          <Tabs.Tab value="runs">Runs</Tabs.Tab>
-          <Tabs.Tab value="campaigns">Campaigns</Tabs.Tab>
+          <Tabs.Tab px="sm" value="organizations">Organisations</Tabs.Tab>
+          <Tabs.Tab px="sm" value="agents">Agents</Tabs.Tab>
+          <Tabs.Tab px="sm" value="runs">Runs</Tabs.Tab>
+          <Tabs.Tab px="sm" value="campaigns">Campaigns</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="organizations">
           <Organizations only={organizationId} />

@@ -12,7 +12,7 @@ import { useCampaigns, useRuns, useWorkflows } from "./api";
 
 const NOTHING = (
   <Empty isInside title="Nothing here">
-    No organisation has any yet.
+    There are none yet.
   </Empty>
 );
 
@@ -28,11 +28,14 @@ export function WorkflowsTab({ organizationId }: { organizationId: number | null
             <>
               <DataTable
                 label="Agents of all organisations"
+                isTight
                 columns={[{ title: "Agent" }, { title: "Organisation" }, { title: "State" }, { title: "Runs", isRight: true }, { title: "Changed" }]}
               >
                 {data.map((workflow) => (
                   <Table.Tr key={workflow.id}>
-                    <Table.Td fw={600}>{workflow.name}</Table.Td>
+                    <Table.Td fw={600} style={{ whiteSpace: "normal" }}>
+                      {workflow.name}
+                    </Table.Td>
                     <Table.Td>{workflow.organization_name}</Table.Td>
                     <Table.Td>
                       <Badge color={workflow.status === "active" ? "brand" : "gray"}>{words(workflow.status)}</Badge>
@@ -73,12 +76,12 @@ export function RunsTab({ organizationId }: { organizationId: number | null }) {
             NOTHING
           ) : (
             <>
-              <DataTable label="Runs of all organisations" columns={RUN_COLUMNS} minWidth={860}>
+              <DataTable label="Runs of all organisations" columns={RUN_COLUMNS} minWidth={860} isTight>
                 {data.runs.map((run) => (
                   <Table.Tr key={run.id}>
                     <Table.Td fw={600}>{run.name}</Table.Td>
                     <Table.Td>{run.organization_name}</Table.Td>
-                    <Table.Td>{run.workflow_name}</Table.Td>
+                    <Table.Td style={{ whiteSpace: "normal" }}>{run.workflow_name}</Table.Td>
                     <Table.Td>
                       <RunBadge status={run.status} outcome={run.outcome} />
                     </Table.Td>
@@ -118,7 +121,7 @@ export function CampaignsTab({ organizationId }: { organizationId: number | null
                   <Table.Tr key={campaign.id}>
                     <Table.Td fw={600}>{campaign.name}</Table.Td>
                     <Table.Td>{campaign.organization_name}</Table.Td>
-                    <Table.Td>{campaign.workflow_name}</Table.Td>
+                    <Table.Td style={{ whiteSpace: "normal" }}>{campaign.workflow_name}</Table.Td>
                     <Table.Td>
                       <Badge color="gray">{words(campaign.status)}</Badge>
                     </Table.Td>

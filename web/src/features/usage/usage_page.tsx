@@ -114,6 +114,7 @@ function share(part: number, whole: number): string {
   return whole === 0 ? "–" : `${Math.round((part / whole) * 100)} %`;
 }
 
+const KINDS: Record<string, string> = { llm: "Language model", tts: "Voice", stt: "Speech recognition" };
 const MODEL_COLUMNS = [
   { title: "Model" },
   { title: "Kind" },
@@ -141,11 +142,11 @@ function Models() {
                       {model.model}
                     </Text>{" "}
                     <Text span fz="sm" c="dimmed">
-                      {model.provider}
+                      {model.provider === "builtin" ? "offline" : model.provider}
                     </Text>
                   </Table.Td>
                   <Table.Td>
-                    <Badge color="gray">{model.kind.toUpperCase()}</Badge>
+                    <Badge color="gray">{KINDS[model.kind] ?? words(model.kind)}</Badge>
                   </Table.Td>
                   <Table.Td ta="right">{count(model.runs)}</Table.Td>
                   <Table.Td ta="right">{amountOf(model)}</Table.Td>
