@@ -308,7 +308,9 @@ def test_a_superuser_acts_as_somebody_and_sees_it(page: Page) -> None:
     ).last.scroll_into_view_if_needed()
     banner = page.get_by_text(f"You act as {VIEWER} in Default.").bounding_box()
     header = page.get_by_role("banner").bounding_box()
-    assert banner and header and header["y"] + header["height"] <= banner["y"] < 200
+    assert banner
+    assert header
+    assert header["y"] + header["height"] <= banner["y"] < 200
     page.set_viewport_size({"width": 1280, "height": 800})
     page.get_by_role("button", name="Back to yourself").press("Enter")
     expect(page.get_by_role("heading", name="Superuser")).to_be_visible()
