@@ -28,11 +28,13 @@ interface FormDialogProps extends DialogProps {
   submit: string;
   isBusy: boolean;
   isDisabled?: boolean;
+  /** Nothing is left to be called off. */
+  isDone?: boolean;
   /** What is wrong beside the fields. */
   problem?: string | null;
 }
 
-export function FormDialog({ title, isOpen, onClose, onSubmit, submit, isBusy, isDisabled, problem, size, children }: FormDialogProps) {
+export function FormDialog({ title, isOpen, onClose, onSubmit, submit, isBusy, isDisabled, isDone = false, problem, size, children }: FormDialogProps) {
   const once = useOnce();
   const send = (event: FormEvent) => {
     event.preventDefault();
@@ -45,9 +47,11 @@ export function FormDialog({ title, isOpen, onClose, onSubmit, submit, isBusy, i
           {children}
           <FormProblem words={problem} />
           <Group justify="flex-end" gap="sm">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
+            {!isDone && (
+              <Button variant="default" onClick={onClose}>
+                Cancel
+              </Button>
+            )}
             <Button type="submit" loading={isBusy} disabled={isDisabled ?? false}>
               {submit}
             </Button>

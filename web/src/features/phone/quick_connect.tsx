@@ -37,7 +37,7 @@ export function QuickConnect({ onClose }: { onClose: () => void }) {
     });
   if (connect.data) {
     return (
-      <FormDialog title="It is yours" isOpen onClose={onClose} onSubmit={onClose} submit="Done" isBusy={false}>
+      <FormDialog title="It is yours" isOpen onClose={onClose} onSubmit={onClose} submit="Done" isBusy={false} isDone>
         <CopyLine value={connect.data.phone_number} label="number" />
         {connect.data.instructions && (
           <Alert variant="light" title="One thing is left to do">
