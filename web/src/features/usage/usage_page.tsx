@@ -13,6 +13,7 @@ import { count, dateTime, money, ms, words } from "../../lib/format";
 import { useLastPage } from "../../lib/last_page";
 import { type Insights, useInsights, useLedger, useModels, usePeriod } from "./api";
 import { CostChart, LatencyChart, MinutesChart, OutcomesChart } from "./day_charts";
+import { OutcomeBar } from "./outcome_bar";
 import classes from "./usage.module.css";
 
 export function UsagePage() {
@@ -73,6 +74,7 @@ function Period() {
 const AGENT_COLUMNS = [
   { title: "Agent" },
   { title: "Conversations", isRight: true },
+  { title: "Outcomes", width: 130 },
   { title: "Answered", isRight: true },
   { title: "Minutes", isRight: true },
   { title: "Cost", isRight: true },
@@ -91,12 +93,15 @@ function Agents({ agents, days }: { agents: Insights["agents"]; days: number }) 
         <DataTable label="Usage by agent" columns={AGENT_COLUMNS} minWidth={780} isTight>
           {agents.map((agent) => (
             <Table.Tr key={agent.workflow_id}>
-              <Table.Td>
+              <Table.Td style={{ whiteSpace: "normal" }}>
                 <Link to="/agents/$agentId" params={{ agentId: agent.workflow_id }} className={nameClass}>
                   {agent.workflow_name}
                 </Link>
               </Table.Td>
               <Table.Td ta="right">{count(agent.call_count)}</Table.Td>
+              <Table.Td>
+                <OutcomeBar outcomes={agent.outcomes} of={agent.workflow_name} />
+              </Table.Td>
               <Table.Td ta="right">{share(agent.outcomes["answered"] ?? 0, agent.call_count)}</Table.Td>
               <Table.Td ta="right">{count(agent.total_minutes)}</Table.Td>
               <Table.Td ta="right">{money(agent.total_cost_cents)}</Table.Td>
