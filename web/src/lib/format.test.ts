@@ -8,13 +8,14 @@ describe("formats", () => {
   });
 
   it("shows short waits in milliseconds and long ones in seconds", () => {
-    expect([ms(87.4), ms(999), ms(1240), ms(undefined)]).toEqual(["87 ms", "999 ms", "1.24 s", "–"]);
+    expect([ms(87.4), ms(999), ms(999.6), ms(1240), ms(undefined)]).toEqual(["87 ms", "999 ms", "1.00 s", "1.24 s", "–"]);
   });
 
   it("says how long ago something was", () => {
     const now = Date.parse("2026-03-01T12:00:00Z");
     expect(when("2026-03-01T11:59:40Z", now)).toBe("just now");
     expect(when("2026-03-01T11:30:00Z", now)).toBe("30 minutes ago");
+    expect(when("2026-03-01T11:00:20Z", now)).toBe("1 hour ago");
     expect(when("2026-03-01T10:00:00Z", now)).toBe("2 hours ago");
     expect(when("2025-12-24T10:00:00Z", now)).toContain("2025");
   });

@@ -12,7 +12,7 @@ export function clock(ms: number): string {
 
 export function ms(value: number | null | undefined): string {
   if (value === null || value === undefined) return "–";
-  return value < 1000 ? `${Math.round(value)} ms` : `${(value / 1000).toFixed(2)} s`;
+  return Math.round(value) < 1000 ? `${Math.round(value)} ms` : `${(value / 1000).toFixed(2)} s`;
 }
 
 const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
@@ -22,8 +22,9 @@ export function when(iso: string, now: number = Date.now()): string {
   const then = new Date(iso);
   const seconds = (then.getTime() - now) / 1000;
   if (Math.abs(seconds) < 45) return "just now";
-  if (Math.abs(seconds) < 3600) return RELATIVE.format(Math.round(seconds / 60), "minute");
-  if (Math.abs(seconds) < 86_400) return RELATIVE.format(Math.round(seconds / 3600), "hour");
+  // Not "60 minutes ago", nor "24 hours ago".
+  if (Math.abs(seconds) < 3570) return RELATIVE.format(Math.round(seconds / 60), "minute");
+  if (Math.abs(seconds) < 84_600) return RELATIVE.format(Math.round(seconds / 3600), "hour");
   return then.toLocaleDateString(undefined, { day: "numeric", month: "short", year: "numeric" });
 }
 

@@ -29,7 +29,7 @@ export function ProgressPanel({ campaign, progress }: { campaign: Campaign; prog
           <Figure name="Being called" value={count(progress.in_progress)} />
           <Figure name="Waiting" value={count(progress.pending)} />
           <Figure name="Answered" value={count(progress.answered)} note={`${reached} of those done`} />
-          <Figure name="Calls placed" value={count(progress.dialled)} />
+          <Figure name="Called" value={count(progress.dialled)} note="at least once" />
         </Figures>
         <Bar.Root size={18} radius="sm" aria-label="Outcomes">
           {outcomes.map(([outcome, contacts]) => (
