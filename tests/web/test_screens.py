@@ -80,6 +80,15 @@ def test_a_newcomer_talks_publishes_and_calls_twenty_people(page: Page, base: st
     report = download.value.path().read_text().splitlines()
     assert report[0].startswith("contact_id,phone_number,first_name,outcome")
     assert len(report) == 21
+
+    page.get_by_role("link", name="All calls").click()
+    page.get_by_role("button", name="More filters").click()
+    page.get_by_role("button", name="Add a value").click()
+    page.get_by_label("Learned or given").select_option("context")
+    page.get_by_label("Name of the value").fill("first_name")
+    page.get_by_label("Text", exact=True).fill("person 318")
+    expect(page.get_by_role("region", name="Runs", exact=True).get_by_role("row")).to_have_count(2)
+    expect(page.get_by_role("button", name="More filters (2)")).to_be_visible()
     assert said == []
 
 

@@ -1,7 +1,7 @@
 /** How long the caller waited in each turn, and for what, as bars on one scale. */
 
 import { Tooltip } from "@mantine/core";
-import { ms } from "../lib/format";
+import { clock, ms } from "../lib/format";
 import { STEPS, type Turn, percentile } from "../lib/latency";
 import classes from "./latency.module.css";
 
@@ -26,7 +26,7 @@ function Figure({ name, value, isMain = false }: { name: string; value: string; 
 }
 
 /** The slowest turn fills the width; a call of fast turns is drawn to half a second. */
-export function LatencyBars({ turns }: { turns: Turn[] }) {
+export function LatencyBars({ turns, onSeek }: { turns: Turn[]; onSeek?: (ms: number) => void }) {
   const scale = Math.max(500, ...turns.map((turn) => turn.responseMs));
   return (
     <div>
@@ -40,19 +40,27 @@ export function LatencyBars({ turns }: { turns: Turn[] }) {
       </ul>
       <ol className={classes.bars} aria-label="Answer time of each turn">
         {turns.map((turn) => (
-          <Bar key={turn.index} turn={turn} scale={scale} />
+          <Bar key={turn.index} turn={turn} scale={scale} onSeek={onSeek} />
         ))}
       </ol>
     </div>
   );
 }
 
-function Bar({ turn, scale }: { turn: Turn; scale: number }) {
+/** With `onSeek` a turn can be listened to from the caller's last word. */
+function Bar({ turn, scale, onSeek }: { turn: Turn; scale: number; onSeek: ((ms: number) => void) | undefined }) {
   const labels = new Map<string, string>(STEPS.map((step) => [step.key, step.label]));
+  const from = Math.max(0, turn.atMs - turn.responseMs);
   const words = turn.parts.map((part) => `${labels.get(part.key)} ${part.ms} ms`).join(" · ");
   return (
-    <li className={classes.row}>
-      <span className={classes.index}>{turn.index}</span>
+    <li className={classes.row} data-timed={onSeek !== undefined || undefined}>
+      {onSeek === undefined ? (
+        <span className={classes.index}>{turn.index}</span>
+      ) : (
+        <button type="button" className={classes.seek} onClick={() => onSeek(from)} aria-label={`Listen to turn ${turn.index}, from ${clock(from)}`}>
+          {clock(from)}
+        </button>
+      )}
       <Tooltip label={words} openDelay={150}>
         <span className={classes.track} role="img" aria-label={words}>
           {turn.parts.map((part) => (

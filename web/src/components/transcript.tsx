@@ -84,9 +84,9 @@ function Bubble({ line, agentName, hasTime, isFollowing, isHeard, onSeek }: Bubb
       data-following={isFollowing || undefined}
       data-heard={isHeard || undefined}
     >
-      {!isFollowing && (
+      {(!isFollowing || onSeek !== undefined) && (
         <span className={classes.who}>
-          {isCaller ? "Caller" : agentName}
+          {!isFollowing && (isCaller ? "Caller" : agentName)}
           {hasTime && (onSeek === undefined ? <time>{clock(line.atMs)}</time> : <TimeButton atMs={line.atMs} onSeek={onSeek} />)}
         </span>
       )}

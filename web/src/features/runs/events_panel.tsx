@@ -3,6 +3,7 @@
 import { Anchor, Collapse } from "@mantine/core";
 import { useState } from "react";
 import { Panel } from "../../components/panel";
+import { words } from "../../lib/format";
 import type { RunDetail } from "../../lib/types";
 import classes from "./runs.module.css";
 
@@ -21,8 +22,8 @@ export function EventsPanel({ events }: { events: RunDetail["events"] }) {
         <ol className={classes.events}>
           {events.map((event) => (
             <li key={event.seq}>
-              <time>{(event.at_ms / 1000).toFixed(2)}</time>
-              <b>{event.type}</b>
+              <time>{(event.at_ms / 1000).toFixed(2)} s</time>
+              <b>{words(event.type)}</b>
               <code>{summary(event.data)}</code>
             </li>
           ))}

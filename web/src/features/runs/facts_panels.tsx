@@ -3,7 +3,8 @@
 import { Badge, Table, Text } from "@mantine/core";
 import { DataTable } from "../../components/data_table";
 import { Panel } from "../../components/panel";
-import { count, money, words } from "../../lib/format";
+import { money, words } from "../../lib/format";
+import { amountWords, priceWords } from "./cost_words";
 import type { RunDetail } from "../../lib/types";
 import classes from "./runs.module.css";
 
@@ -16,7 +17,7 @@ export function Values({ title, values }: { title: string; values: unknown }) {
         {entries.map(([name, value]) => (
           <div key={name}>
             <dt>{words(name)}</dt>
-            <dd>{typeof value === "string" ? value : JSON.stringify(value)}</dd>
+            <dd>{shown(value)}</dd>
           </div>
         ))}
       </dl>
@@ -24,21 +25,46 @@ export function Values({ title, values }: { title: string; values: unknown }) {
   );
 }
 
-const COST_COLUMNS = [{ title: "What" }, { title: "Amount", isRight: true }, { title: "Price", isRight: true }, { title: "Cost", isRight: true }];
+function shown(value: unknown): string {
+  if (typeof value === "boolean") return value ? "Yes" : "No";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** What the platform adds to a run's context; it stands above, under its own names. */
+const PLATFORM = new Set([
+  "agent_uuid",
+  "api_key_id",
+  "called_number",
+  "caller_number",
+  "direction",
+  "phone_number",
+  "provider",
+  "telephony_configuration_id",
+  "trigger_mode",
+  "workflow_uuid",
+]);
+
+export function givenOf(context: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(context).filter(([name]) => !PLATFORM.has(name)));
+}
+
+const COST_COLUMNS = [{ title: "What" }, { title: "Amount", isRight: true }, { title: "Cost", isRight: true }];
 
 export function Costs({ run }: { run: RunDetail }) {
   if (run.cost_lines.length === 0 && run.unpriced.length === 0) return null;
   return (
     <Panel title="Cost" right={<Text fw={650}>{money(run.cost_cents)}</Text>}>
-      <DataTable label="Cost lines" columns={COST_COLUMNS} minWidth={380} isTight>
+      <DataTable label="Cost lines" columns={COST_COLUMNS} minWidth={300} isTight>
         {run.cost_lines.map((line) => (
           <Table.Tr key={`${line.kind}.${line.provider}.${line.model}.${line.unit}`}>
             <Table.Td>
               <Name line={line} />
             </Table.Td>
-            <Table.Td ta="right">{amount(line.quantity, line.unit)}</Table.Td>
-            <Table.Td ta="right" c="dimmed" title={`Price of ${line.price_date}`}>
-              {money(line.unit_price_cents)}
+            <Table.Td ta="right">
+              <Text fz="sm">{amountWords(line.quantity, line.unit)}</Text>
+              <Text fz="xs" c="dimmed" title={`Price of ${line.price_date}`}>
+                {priceWords(line.unit_price_cents, line.unit)}
+              </Text>
             </Table.Td>
             <Table.Td ta="right">{money(line.cost_cents)}</Table.Td>
           </Table.Tr>
@@ -48,8 +74,8 @@ export function Costs({ run }: { run: RunDetail }) {
             <Table.Td>
               <Name line={line} />
             </Table.Td>
-            <Table.Td ta="right">{amount(line.quantity, line.unit)}</Table.Td>
-            <Table.Td ta="right" colSpan={2} c="dimmed">
+            <Table.Td ta="right">{amountWords(line.quantity, line.unit)}</Table.Td>
+            <Table.Td ta="right" c="dimmed">
               no known price
             </Table.Td>
           </Table.Tr>
@@ -70,10 +96,6 @@ function Name({ line }: { line: { kind: string; provider: string; model: string 
       </Text>
     </>
   );
-}
-
-function amount(quantity: number, unit: string): string {
-  return `${count(Math.round(quantity * 100) / 100)} ${unit.replaceAll("_", " ")}`;
 }
 
 interface Review {

@@ -1,6 +1,6 @@
 /** What to look for among the runs; every filter is one that the API has. */
 
-import { Button, Group, MultiSelect, NumberInput, Popover, Select, SimpleGrid, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Group, MultiSelect, NumberInput, Popover, Select, SimpleGrid, Stack, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { ListFilter } from "lucide-react";
 import { useState } from "react";
@@ -8,7 +8,8 @@ import { words } from "../../lib/format";
 import { useAgentChoices } from "../../lib/names";
 import { useCampaignNames } from "./api";
 import classes from "./runs.module.css";
-import { countFilters, type RunSearch } from "./search";
+import { countFilters, type RunSearch, several } from "./search";
+import { ValueFilters } from "./value_filters";
 
 const named = (names: string[]) => names.map((value) => ({ value, label: words(value) }));
 const OUTCOMES = named(["answered", "voicemail", "transferred", "no_answer", "busy", "failed", "canceled"]);
@@ -37,15 +38,15 @@ export function Filters({ search, onChange }: FiltersProps) {
   const count = countFilters(search);
   return (
     <Group gap="sm" align="flex-end">
-      <Select
+      <MultiSelect
         aria-label="Agent"
-        placeholder="Every agent"
-        w={210}
+        className={classes.several}
+        placeholder={search.agent === undefined ? "Every agent" : ""}
         searchable
         clearable
         data={agents}
-        value={search.agent === undefined ? null : String(search.agent)}
-        onChange={(value) => set("agent", value === null ? null : Number(value))}
+        value={several(search.agent)}
+        onChange={(value) => set("agent", value.map(Number))}
       />
       <MultiSelect
         aria-label="How it went"
@@ -79,7 +80,7 @@ function More({ search, onChange }: FiltersProps) {
   const seconds = (value: string | number) => (typeof value === "number" ? value : null);
   const inside = { comboboxProps: { withinPortal: false } };
   return (
-    <Popover position="bottom-start" width={420} trapFocus shadow="md">
+    <Popover position="bottom-start" width="min(440px, calc(100vw - 32px))" trapFocus shadow="md" hideDetached={false}>
       <Popover.Target>
         <Button variant="default" leftSection={<ListFilter size={16} />}>
           {count === 0 ? "More filters" : `More filters (${count})`}
@@ -95,22 +96,20 @@ function More({ search, onChange }: FiltersProps) {
             <MultiSelect {...inside} label="Channel" data={CHANNELS} value={search.mode ?? []} onChange={(value) => set("mode", value)} />
             <MultiSelect {...inside} label="State" data={STATES} value={search.status ?? []} onChange={(value) => set("status", value)} />
             <Select {...inside} label="Direction" clearable data={named(["inbound", "outbound"])} value={search.direction ?? null} onChange={(value) => set("direction", value)} />
-            <Select
+            <MultiSelect
               {...inside}
               label="Campaign"
-              clearable
               searchable
               data={campaigns.data ?? []}
-              value={search.campaign === undefined ? null : String(search.campaign)}
-              onChange={(value) => set("campaign", value === null ? null : Number(value))}
+              value={several(search.campaign)}
+              onChange={(value) => set("campaign", value.map(Number))}
             />
-            <TypedFilter label="Variable" placeholder="gathered.city" value={search.variable} onChange={(value) => set("variable", value)} />
-            <TypedFilter label="contains" placeholder="Paris" value={search.contains} onChange={(value) => set("contains", value)} />
+            <TypedFilter label="Caller's number" placeholder="Part of it" value={search.caller} onChange={(value) => set("caller", value)} />
+            <TypedFilter label="Called number" placeholder="Part of it" value={search.called} onChange={(value) => set("called", value)} />
+            <TypedFilter label="The carrier's call id" placeholder="Part of it" value={search.call} onChange={(value) => set("call", value)} />
+            <NumberInput label="Run number" placeholder="As in its address" min={1} allowDecimal={false} value={search.run ?? ""} onChange={(value) => set("run", seconds(value))} />
           </SimpleGrid>
-          <TypedFilter label="The carrier's call id" value={search.call} onChange={(value) => set("call", value)} />
-          <Text fz="xs" c="dimmed">
-            A variable was learned in the conversation (gathered.…) or given at its start (context.…).
-          </Text>
+          <ValueFilters values={search.values ?? []} onChange={(values) => set("values", values)} />
         </Stack>
       </Popover.Dropdown>
     </Popover>

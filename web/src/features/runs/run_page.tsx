@@ -15,9 +15,9 @@ import { conversationOf } from "../../lib/conversation";
 import { dateTime, duration, money, words } from "../../lib/format";
 import { turnsOf } from "../../lib/latency";
 import type { RunDetail } from "../../lib/types";
-import { isLive, useRun } from "./api";
+import { isLive, useCampaignNames, useRun } from "./api";
 import { EventsPanel } from "./events_panel";
-import { Costs, Reviews, Values } from "./facts_panels";
+import { Costs, givenOf, Reviews, Values } from "./facts_panels";
 import { PlayerBar } from "./player";
 import classes from "./runs.module.css";
 import { channel } from "./runs_panel";
@@ -47,9 +47,21 @@ function Shown({ agentId, run, startAt }: { agentId: number; run: RunDetail; sta
   const player = usePlayer(address, startAt);
   const isHeard = address !== null && (player.isPlaying || player.seconds > 0);
   return (
-    <Page title={run.name} back={<Trail agentId={agentId} agentName={run.workflow_name} />} about={<Facts run={run} />} actions={<Share run={run} seconds={address === null ? 0 : player.seconds} />}>
-      <div className={classes.columns}>
-        <Panel title="Transcript" right={run.transcript_url && <Download url={run.transcript_url} name="Transcript" />} className={classes.tall}>
+    <Page title={run.name} back={<Trail agentId={agentId} agentName={run.workflow_name} />} actions={<Share run={run} seconds={address === null ? 0 : player.seconds} />}>
+      <Facts run={run} />
+      <div className={classes.columns} data-silent={!isSpoken || undefined}>
+        {isSpoken && (
+          <div className={classes.heard}>
+            <Panel title="Recording" right={run.recording_url && <Download url={run.recording_url} name="Recording" />}>
+              {address === null ? (
+                <Nothing words={isLive(run) ? "It can be played when the call is over." : "There is no recording."} />
+              ) : (
+                <PlayerBar player={player} address={address} />
+              )}
+            </Panel>
+          </div>
+        )}
+        <Panel title="Transcript" right={run.transcript_url && <Download url={run.transcript_url} name="Transcript" />} className={classes.said}>
           {conversation.lines.length > 0 ? (
             <Transcript
               lines={conversation.lines}
@@ -63,22 +75,13 @@ function Shown({ agentId, run, startAt }: { agentId: number; run: RunDetail; sta
             <Nothing words={isLive(run) ? "Nobody has said anything yet." : "Nobody said anything."} />
           )}
         </Panel>
-        <Stack gap="lg" miw={0}>
-          {isSpoken && (
-            <Panel title="Recording" right={run.recording_url && <Download url={run.recording_url} name="Recording" />}>
-              {address === null ? (
-                <Nothing words={isLive(run) ? "It can be played when the call is over." : "There is no recording."} />
-              ) : (
-                <PlayerBar player={player} address={address} />
-              )}
-            </Panel>
-          )}
+        <Stack gap="lg" className={classes.rest}>
           {isSpoken && (
             <Panel title="Answer time">
               {turns.length > 0 ? (
                 <Stack p="lg" gap="lg">
                   <LatencySummary turns={turns} />
-                  <LatencyBars turns={turns} />
+                  <LatencyBars turns={turns} {...(address === null ? {} : { onSeek: (ms: number) => player.seek(ms / 1000) })} />
                 </Stack>
               ) : (
                 <Nothing words="No turn was timed." />
@@ -86,7 +89,7 @@ function Shown({ agentId, run, startAt }: { agentId: number; run: RunDetail; sta
             </Panel>
           )}
           <Values title="What was learned" values={run.gathered_context["extracted_variables"]} />
-          <Values title="What it was given" values={run.initial_context} />
+          <Values title="What it was given" values={givenOf(run.initial_context)} />
           <Reviews reviews={run.annotations} />
           <Costs run={run} />
           <EventsPanel events={run.events} />
@@ -116,15 +119,28 @@ function Trail({ agentId, agentName }: { agentId: number; agentName: string }) {
 
 function Facts({ run }: { run: RunDetail }) {
   return (
-    <Group gap={26} mt={8} c="var(--mantine-color-text)">
+    <Group gap="12px 26px">
       <Fact name="How it went" value={<RunBadge status={run.status} outcome={run.outcome} />} />
       <Fact name="Channel" value={channel(run)} />
+      {run.mode !== "textchat" && run.mode !== "browser" && <Fact name="Direction" value={words(run.direction)} />}
+      {run.caller_number !== null && run.caller_number !== run.phone_number && <Fact name="From" value={run.caller_number} />}
+      {run.called_number !== null && run.called_number !== run.phone_number && <Fact name="To" value={run.called_number} />}
+      {run.campaign_id !== null && <Fact name="Campaign" value={<CampaignLink id={run.campaign_id} />} />}
       <Fact name="Started" value={dateTime(run.started_at ?? run.created_at)} />
       <Fact name="Duration" value={duration(run.duration)} />
       <Fact name="Ended by" value={run.end_reason ? words(run.end_reason) : "–"} />
       <Fact name="Version" value={`v${run.version_number}`} />
       <Fact name="Cost" value={money(run.cost_cents)} />
     </Group>
+  );
+}
+
+function CampaignLink({ id }: { id: number }) {
+  const name = useCampaignNames().data?.find((campaign) => campaign.value === String(id))?.label;
+  return (
+    <Anchor fz="sm" fw={600} renderRoot={(props) => <Link to="/campaigns/$campaignId" params={{ campaignId: id }} {...props} />}>
+      {name ?? `Campaign ${id}`}
+    </Anchor>
   );
 }
 

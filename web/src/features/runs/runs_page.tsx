@@ -14,13 +14,13 @@ import { dateTime, duration, money, when } from "../../lib/format";
 import { useLastPage } from "../../lib/last_page";
 import { failed } from "../../lib/notice";
 import type { Schema } from "../../lib/types";
-import { reportPath, useAllRuns } from "./api";
+import { isLive, reportPath, useAllRuns } from "./api";
 import { Filters } from "./filters";
 import { channel } from "./runs_panel";
 import { countFilters, type RunSearch } from "./search";
 
 const COLUMNS = [
-  { title: "Run" },
+  { title: "Run", sort: "id" },
   { title: "How it went" },
   { title: "Agent" },
   { title: "Channel" },
@@ -83,8 +83,8 @@ function RunRow({ run }: { run: Schema<"UsageRunItem"> }) {
       </Table.Td>
       <Table.Td style={{ whiteSpace: "normal" }}>{run.workflow_name}</Table.Td>
       <Table.Td>{channel(run)}</Table.Td>
-      <Table.Td ta="right">{duration(run.duration_seconds)}</Table.Td>
-      <Table.Td ta="right">{money(run.cost_cents)}</Table.Td>
+      <Table.Td ta="right">{isLive(run) ? "–" : duration(run.duration_seconds)}</Table.Td>
+      <Table.Td ta="right">{isLive(run) ? "–" : money(run.cost_cents)}</Table.Td>
       <Table.Td ta="right">
         <Text span fz="sm" c="dimmed" title={dateTime(run.created_at)}>
           {when(run.created_at)}

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { criteriaOf, readRunSearch } from "./search";
+import { countFilters, criteriaOf, readRunSearch, several } from "./search";
 
 it("keeps what an address says and can be used", () => {
-  expect(readRunSearch({ page: 2, sort: "duration", order: "asc", agent: 7, outcome: ["busy", 3], from: "2026-01-31", phone: 1201 })).toEqual({
+  expect(readRunSearch({ page: 2, sort: "duration", order: "asc", agent: 7, outcome: ["busy", 3], from: "2026-01-31", phone: 1201, campaign: [3, "x"] })).toEqual({
     page: 2,
     sort: "duration",
     order: "asc",
@@ -10,19 +10,47 @@ it("keeps what an address says and can be used", () => {
     outcome: ["busy"],
     from: "2026-01-31",
     phone: "1201",
+    campaign: [3],
   });
-  expect(readRunSearch({ page: -1, sort: "name", order: "up", agent: "x", outcome: [], from: "soon", min: -3, phone: "" })).toEqual({});
+  expect(
+    readRunSearch({ page: -1, sort: "name", order: "up", agent: "x", outcome: [], from: "2026-99-99", min: -3, phone: "", values: [{ name: "city", way: "is" }, 3] }),
+  ).toEqual({});
 });
 
 it("asks the API for all of it", () => {
   expect(criteriaOf({})).toEqual([]);
-  expect(criteriaOf({ agent: 7, outcome: ["busy"], from: "2026-01-01", min: 10, variable: "city", contains: "par", page: 3 })).toEqual([
-    { field: "workflow_id", type: "select", value: 7 },
+  expect(criteriaOf({ run: 9, agent: [7, 8], outcome: ["busy"], caller: "120", min: 10, page: 3 })).toEqual([
+    { field: "id", type: "select", value: 9 },
+    { field: "workflow_id", type: "select", value: [7, 8] },
     { field: "outcome", type: "select", value: ["busy"] },
-    { field: "created_at", type: "date", value: { from: "2026-01-01" } },
+    { field: "caller_number", type: "text", value: "120" },
     { field: "duration", type: "number", value: { min: 10 } },
-    { field: "gathered.city", type: "text", value: "par" },
   ]);
-  expect(criteriaOf({ variable: "context.plan", contains: "pro" })).toEqual([{ field: "context.plan", type: "text", value: "pro" }]);
-  expect(criteriaOf({ variable: "city" })).toEqual([]);
+  expect(several(7)).toEqual(["7"]);
+});
+
+it("means days by the reader's clock", () => {
+  const [criterion] = criteriaOf({ from: "2026-01-01", to: "2026-01-02" });
+  const { from, to } = criterion?.value as { from: string; to: string };
+  expect(new Date(from)).toEqual(new Date(2026, 0, 1));
+  expect(new Date(to)).toEqual(new Date(new Date(2026, 0, 3).getTime() - 1));
+});
+
+it("asks for values in every way that the API knows", () => {
+  const values = [
+    { name: "gathered.city", way: "contains", text: "par" },
+    { name: "context.plan", way: "is", text: "pro, team " },
+    { name: "gathered.age", way: "number", from: "18", to: "x" },
+    { name: "context.since", way: "date", to: "2026-01-01" },
+    { name: "gathered.is_new", way: "no" },
+  ];
+  const search = readRunSearch({ values: [...values, { name: "gathered.", way: "is", text: "x" }, { name: "gathered.half", way: "is" }] });
+  expect(criteriaOf(search)).toEqual([
+    { field: "gathered.city", type: "text", value: "par" },
+    { field: "context.plan", type: "select", value: ["pro", "team"] },
+    { field: "gathered.age", type: "number", value: { min: 18 } },
+    { field: "context.since", type: "date", value: { to: "2026-01-01" } },
+    { field: "gathered.is_new", type: "boolean", value: false },
+  ]);
+  expect(countFilters(search)).toBe(5);
 });

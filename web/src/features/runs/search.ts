@@ -1,37 +1,40 @@
 /** What the list of runs shows, as it stands in the page's address: pure, in and out. */
 
+import { type Criterion, criterionOf, readValues, type ValueFilter } from "./values";
+
 export const SORTS = ["created_at", "duration", "id"] as const;
 
 export interface RunSearch {
   page?: number;
   sort?: (typeof SORTS)[number];
   order?: "asc" | "desc";
-  agent?: number;
+  agent?: number | number[];
   outcome?: string[];
   status?: string[];
   mode?: string[];
   direction?: string;
   phone?: string;
-  /** Days, both whole. */
+  caller?: string;
+  called?: string;
+  /** Days by the reader's clock, both whole. */
   from?: string;
   to?: string;
   /** Seconds. */
   min?: number;
   max?: number;
-  campaign?: number;
+  campaign?: number | number[];
   call?: string;
-  /** A name among what was given (`context.x`) or learned (`gathered.x`), and a part of its value. */
-  variable?: string;
-  contains?: string;
-}
-
-export interface Criterion {
-  field: string;
-  type: "number" | "text" | "select" | "date";
-  value: unknown;
+  /** The number of a run, as in its address. */
+  run?: number;
+  values?: ValueFilter[];
 }
 
 const positive = (value: unknown) => (typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : undefined);
+const positives = (value: unknown) => {
+  if (!Array.isArray(value)) return positive(value);
+  const list = value.filter((item): item is number => positive(item) !== undefined);
+  return list.length > 0 ? list : undefined;
+};
 const seconds = (value: unknown) => (typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined);
 const word = (value: unknown) =>
   typeof value === "string" && value !== "" ? value : typeof value === "number" && Number.isFinite(value) ? String(value) : undefined;
@@ -39,7 +42,8 @@ const words = (value: unknown) => {
   const list = Array.isArray(value) ? value.filter((item): item is string => typeof item === "string") : [];
   return list.length > 0 ? list : undefined;
 };
-const day = (value: unknown) => (typeof value === "string" && /^\d{4}-\d\d-\d\d$/.test(value) ? value : undefined);
+const day = (value: unknown) =>
+  typeof value === "string" && /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value)) ? value : undefined;
 
 /** Keeps what can be used of an address that anybody may have typed. */
 export function readRunSearch(raw: Record<string, unknown>): RunSearch {
@@ -47,41 +51,48 @@ export function readRunSearch(raw: Record<string, unknown>): RunSearch {
     page: positive(raw["page"]),
     sort: SORTS.find((sort) => sort === raw["sort"]),
     order: raw["order"] === "asc" ? "asc" : undefined,
-    agent: positive(raw["agent"]),
+    agent: positives(raw["agent"]),
     outcome: words(raw["outcome"]),
     status: words(raw["status"]),
     mode: words(raw["mode"]),
     direction: word(raw["direction"]),
     phone: word(raw["phone"]),
+    caller: word(raw["caller"]),
+    called: word(raw["called"]),
     from: day(raw["from"]),
     to: day(raw["to"]),
     min: seconds(raw["min"]),
     max: seconds(raw["max"]),
-    campaign: positive(raw["campaign"]),
+    campaign: positives(raw["campaign"]),
     call: word(raw["call"]),
-    variable: word(raw["variable"]),
-    contains: word(raw["contains"]),
+    run: positive(raw["run"]),
+    values: readValues(raw["values"]),
   };
   return Object.fromEntries(Object.entries(read).filter(([, value]) => value !== undefined)) as RunSearch;
 }
 
 /** The criteria of the API, which it combines with "and". */
 export function criteriaOf(search: RunSearch): Criterion[] {
-  const { from, to, min, max, variable, contains } = search;
+  const { from, to, min, max } = search;
   const found: (Criterion | null)[] = [
+    select("id", search.run),
     select("workflow_id", search.agent),
     select("outcome", search.outcome),
     select("status", search.status),
     select("mode", search.mode),
     select("direction", search.direction),
-    search.phone === undefined ? null : { field: "phone_number", type: "text", value: search.phone },
-    from === undefined && to === undefined ? null : { field: "created_at", type: "date", value: { ...(from ? { from } : {}), ...(to ? { to } : {}) } },
+    text("phone_number", search.phone),
+    text("caller_number", search.caller),
+    text("called_number", search.called),
+    from === undefined && to === undefined
+      ? null
+      : { field: "created_at", type: "date", value: { ...(from ? { from: moment(`${from}T00:00:00`) } : {}), ...(to ? { to: moment(`${to}T23:59:59.999`) } : {}) } },
     min === undefined && max === undefined
       ? null
       : { field: "duration", type: "number", value: { ...(min === undefined ? {} : { min }), ...(max === undefined ? {} : { max }) } },
     select("campaign_id", search.campaign),
-    search.call === undefined ? null : { field: "call_id", type: "text", value: search.call },
-    variable === undefined || contains === undefined ? null : { field: named(variable), type: "text", value: contains },
+    text("call_id", search.call),
+    ...(search.values ?? []).map(criterionOf),
   ];
   return found.filter((criterion) => criterion !== null);
 }
@@ -91,11 +102,20 @@ export function countFilters(search: RunSearch): number {
   return criteriaOf(search).length;
 }
 
+/** Agents or campaigns as several, however the address has them. */
+export function several(ids: number | number[] | undefined): string[] {
+  return (ids === undefined ? [] : Array.isArray(ids) ? ids : [ids]).map(String);
+}
+
 function select(field: string, value: unknown): Criterion | null {
   return value === undefined ? null : { field, type: "select", value };
 }
 
-/** A plain name is one that was learned. */
-function named(variable: string): string {
-  return /^(context|gathered)\../.test(variable) ? variable : `gathered.${variable}`;
+function text(field: string, value: string | undefined): Criterion | null {
+  return value === undefined ? null : { field, type: "text", value };
+}
+
+/** A time without a zone is the reader's. */
+function moment(local: string): string {
+  return new Date(local).toISOString();
 }
