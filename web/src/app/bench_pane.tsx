@@ -1,7 +1,7 @@
 /** The three ways to try an agent; each comes when it is first chosen and stays, so that looking at another does not end a call. */
 
 import { SegmentedControl, Switch, Text } from "@mantine/core";
-import { type ReactNode, useDeferredValue, useState } from "react";
+import { type ReactNode, useDeferredValue, useEffect, useRef, useState } from "react";
 import { ChatPanel, SpokenPanel } from "../features/chat";
 import { SimulatePanel } from "../features/simulate";
 import { TalkPanel, isBusy } from "../features/talk";
@@ -12,6 +12,12 @@ import type { Bench, BenchMode } from "./use_bench";
 export function BenchPane({ agent, bench }: { agent: Agent; bench: Bench }) {
   const version = agent.has_draft ? `draft v${agent.version_number}` : `published v${agent.version_number}`;
   const isTalking = isBusy(bench.call.state.phase) || (bench.spoken.runId !== null && !bench.spoken.isOver);
+  const isRunning = bench.nodeId !== null;
+  const box = useRef<HTMLDivElement>(null);
+  // On a telephone the canvas stands above it: what is said and the controls come into sight as a try begins.
+  useEffect(() => {
+    if (isRunning) box.current?.parentElement?.scrollIntoView({ block: "nearest", behavior: "smooth" });
+  }, [isRunning]);
   const choice = (
     <Switch
       size="sm"
@@ -25,7 +31,7 @@ export function BenchPane({ agent, bench }: { agent: Agent; bench: Bench }) {
   );
   return (
     <>
-      <div className={classes.benchTabs} data-tour="bench">
+      <div ref={box} className={classes.benchTabs} data-tour="bench">
         <SegmentedControl
           size="xs"
           aria-label="How to try it"
