@@ -1,7 +1,7 @@
 /** The tries of an agent beside its canvas, and where the one that runs stands in the graph. */
 
 import { useLocalStorage } from "@mantine/hooks";
-import { useCallback, useMemo, useState } from "react";
+import { useCallback, useMemo, useRef, useState } from "react";
 import { type Chat, useChat } from "../features/chat";
 import { type Simulation, useSimulation } from "../features/simulate";
 import { type Call, useCall } from "../features/talk";
@@ -34,7 +34,15 @@ export function useBench(agentId: number, flush: () => Promise<unknown>): Bench 
   const spoken = useChat(agentId, prepare);
   const simulation = useSimulation(agentId, prepare);
   const { start: startCall } = talked;
-  const start = useCallback(() => void prepare().then(startCall), [prepare, startCall]);
+  const isBeginning = useRef(false);
+  const start = useCallback(() => {
+    // A second click comes before the first has begun to call.
+    if (isBeginning.current) return;
+    isBeginning.current = true;
+    void prepare()
+      .then(startCall)
+      .finally(() => (isBeginning.current = false));
+  }, [prepare, startCall]);
   const call = useMemo(() => ({ ...talked, start }), [talked, start]);
   const places = {
     talk: isBrowserVoice ? spoken : { nodeId: talked.state.conversation.nodeId, visited: talked.state.visited },

@@ -52,6 +52,22 @@ describe("the autosave", () => {
     expect([server.stored, server.revision]).toEqual(["b", 3]);
   });
 
+  it("tries again by itself where a failure may pass, and shows only that it is not saved until then", async () => {
+    const away = new Error("away");
+    saver = new Autosave({ revision: 1, send: server.send, onState: (state) => states.push(state.name), delayMs: 500, againMs: 2_000, isPassing: (error) => error === away });
+    server.failure = away;
+    saver.edit("a");
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(states.slice(2)).toEqual(["failed", "failed", "failed"]);
+    server.failure = null;
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect([server.stored, states.at(-1)]).toEqual(["a", "saved"]);
+    server.failure = new Error("refused");
+    saver.edit("b");
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect([server.stored, states.slice(-3)]).toEqual(["a", ["waiting", "saving", "failed"]]);
+  });
+
   it("keeps what failed and saves it with the next try", async () => {
     server.failure = new Error("away");
     saver.edit("a");

@@ -13,6 +13,9 @@ export interface AutosaveOptions<T> {
   send: (value: T, revision: number) => Promise<number>;
   onState: (state: Saving) => void;
   delayMs?: number;
+  /** Whether a failure may pass by itself, as when the server is away: then saving is tried again after `againMs`. */
+  isPassing?: (error: unknown) => boolean;
+  againMs?: number;
 }
 
 export class Conflict extends Error {
@@ -51,12 +54,12 @@ export class Autosave<T> {
   }
 
   /** Saves now; resolves when everything is stored, rejects with what keeps it from being stored. */
-  async flush(): Promise<void> {
+  async flush(isQuiet = false): Promise<void> {
     clearTimeout(this.timer);
     while (this.running !== undefined) await this.running;
     if (this.state.name === "conflict") throw new Conflict(this.state.revision);
     if (this.pending === undefined) return;
-    this.running = this.save(this.pending.value);
+    this.running = this.save(this.pending.value, isQuiet);
     try {
       await this.running;
     } finally {
@@ -92,9 +95,10 @@ export class Autosave<T> {
     this.show({ name: "conflict", revision });
   }
 
-  private async save(value: T): Promise<void> {
+  /** `isQuiet`: what is shown stays as it is while it is tried. */
+  private async save(value: T, isQuiet: boolean): Promise<void> {
     this.pending = undefined;
-    this.show({ name: "saving" });
+    if (!isQuiet) this.show({ name: "saving" });
     try {
       this.revision = await this.options.send(value, this.revision);
       this.show({ name: this.pending === undefined ? "saved" : "waiting" });
@@ -102,6 +106,7 @@ export class Autosave<T> {
       // What came meanwhile is newer than what failed.
       this.pending ??= { value };
       this.show(error instanceof Conflict ? { name: "conflict", revision: error.revision } : { name: "failed", error });
+      if (this.options.isPassing?.(error) === true) this.timer = setTimeout(() => void this.flush(true).catch(() => undefined), this.options.againMs ?? 4_000);
     }
   }
 

@@ -8,6 +8,7 @@ import { withMinted } from "../../graph/edit";
 import { type Findings, findings } from "../../graph/problems";
 import type { NodeSpec } from "../../graph/specs";
 import type { Agent } from "../../lib/types";
+import { isPassing } from "./saving_problem";
 import { type Document, documentOf, fetchAgent, saveDocument, useValidation } from "./api";
 import { type EditorState, type Selection, opened, reduce } from "./editor_state";
 
@@ -139,6 +140,7 @@ function useSaver(agent: Agent, dispatch: (action: { type: "minted"; apply: (doc
       new Autosave<Document>({
         revision: agent.revision,
         onState: setSaving,
+        isPassing,
         send: async (document, revision) => {
           const answer = await saveOver(agent.id, document, revision, saved.current);
           saved.current = documentOf(answer);

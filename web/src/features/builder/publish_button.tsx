@@ -1,6 +1,6 @@
 /** Publishes the draft. What keeps it from that is shown in place, on the canvas and in the forms. */
 
-import { Button, Popover, Text } from "@mantine/core";
+import { Button, CloseButton, Group, Popover, Text } from "@mantine/core";
 import { useState } from "react";
 import { ApiError, messageOf } from "../../lib/errors";
 import { usePublish } from "./api";
@@ -37,7 +37,10 @@ export function PublishButton() {
         </Button>
       </Popover.Target>
       <Popover.Dropdown maw={320} role="alert">
-        <Text fz="sm">{failure}</Text>
+        <Group gap={6} wrap="nowrap" align="flex-start">
+          <Text fz="sm">{failure}</Text>
+          <CloseButton size="sm" aria-label="Close" onClick={() => setFailure(null)} />
+        </Group>
       </Popover.Dropdown>
     </Popover>
   );

@@ -34,7 +34,7 @@ describe("why a draft was not saved", () => {
 
   it("keeps what is about the whole, and every other failure", () => {
     expect(said([["workflow_definition"], "At most 1 MB of JSON can be stored here"])).toBe("At most 1 MB of JSON can be stored here.");
-    expect(savingProblem(new TypeError("Failed to fetch"), GRAPH, SPECS)).toBe("The server cannot be reached. Is it running?");
-    expect(savingProblem(errorFrom(503, {}), GRAPH, SPECS)).toBe("The server failed (503). Its log says why.");
+    expect(savingProblem(new TypeError("Failed to fetch"), GRAPH, SPECS)).toBe("The server cannot be reached. Is it running? It is tried again every few seconds.");
+    expect(savingProblem(errorFrom(503, {}), GRAPH, SPECS)).toBe("The server failed (503). Its log says why. It is tried again every few seconds.");
   });
 });

@@ -3,15 +3,21 @@
 import { type Definition, stepName } from "../../graph/definition";
 import { placeOf } from "../../graph/problems";
 import type { NodeSpec } from "../../graph/specs";
-import { type FieldProblem, messageOf, problemsOf } from "../../lib/errors";
+import { ApiError, type FieldProblem, messageOf, problemsOf } from "../../lib/errors";
 import { labelOf, sentence, sentenceWithLabel } from "../../lib/sentences";
 import { NO_MESSAGE } from "./setting_errors";
 import { SETTINGS } from "./settings_spec";
 
 type Specs = ReadonlyMap<string, NodeSpec>;
 
+/** The server is away or fails: the same request may work a moment later. */
+export function isPassing(error: unknown): boolean {
+  return error instanceof TypeError || (error instanceof ApiError && (error.status >= 500 || error.status === 429));
+}
+
 export function savingProblem(error: unknown, definition: Definition, specs: Specs): string {
   const problems = problemsOf(error);
+  if (isPassing(error)) return `${messageOf(error)} It is tried again every few seconds.`;
   if (problems.length === 0) return messageOf(error);
   return problems.map((problem) => said(problem, definition, specs)).join(" ");
 }

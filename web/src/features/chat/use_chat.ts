@@ -1,6 +1,6 @@
 /** A text chat as React state: start, say, go back and say something else, end. */
 
-import { useCallback, useMemo, useState } from "react";
+import { useCallback, useMemo, useRef, useState } from "react";
 import type { ToolCall } from "../../lib/live_run";
 import { useLiveRun } from "../../lib/use_live_run";
 import { type TextChat, useChatRequests } from "./api";
@@ -38,16 +38,27 @@ export function useChat(agentId: number, prepare: () => Promise<unknown>): Chat 
   const live = useLiveRun(agentId, runId);
   const isOver = chat?.is_over === true;
   const last = chat?.session_data.turns.filter((_, index) => turns[index]?.isBehind === false).at(-1);
+  const [isPreparing, setIsPreparing] = useState(false);
+  const isBeginning = useRef(false);
   const begin = useCallback(() => {
+    // A second click comes before the button shows the first.
+    if (isBeginning.current) return;
+    isBeginning.current = true;
+    setIsPreparing(true);
     [say, rewind, end].forEach((request) => request.reset());
     setFailure(null);
-    prepare().then(() => start.mutate(), setFailure);
+    prepare()
+      .then(() => start.mutateAsync().catch(() => undefined), setFailure)
+      .finally(() => {
+        isBeginning.current = false;
+        setIsPreparing(false);
+      });
   }, [prepare, start, say, rewind, end]);
   return {
     runId,
     turns,
     pending: say.isPending ? say.variables.text : null,
-    isStarting: start.isPending,
+    isStarting: isPreparing || start.isPending,
     isBusy: say.isPending || rewind.isPending,
     isOver,
     isRewound: chat?.session_data.status === "rewound",

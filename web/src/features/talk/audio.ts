@@ -42,7 +42,12 @@ export class CallAudio {
 
   /** Wires microphone → capture worklet and playback worklet → loudspeaker. `context` comes from the click. */
   static async open(context: AudioContext, microphone: MediaStream, handlers: AudioHandlers): Promise<CallAudio> {
-    await Promise.all([context.audioWorklet.addModule(captureUrl), context.audioWorklet.addModule(playbackUrl)]);
+    try {
+      await Promise.all([context.audioWorklet.addModule(captureUrl), context.audioWorklet.addModule(playbackUrl)]);
+    } catch {
+      // The browser's own sentence is about a script at an address; a fetch that fails so is a TypeError.
+      throw new TypeError("The sound of the page could not be loaded.");
+    }
     await context.resume();
     const capture = new AudioWorkletNode(context, "offhook-capture", { numberOfInputs: 1, numberOfOutputs: 0 });
     const playback = new AudioWorkletNode(context, "offhook-playback", { numberOfInputs: 0, outputChannelCount: [1] });
