@@ -284,3 +284,22 @@ def test_no_serious_fault_of_accessibility_and_all_of_it_by_keyboard(owner: Page
     assert owner.evaluate("document.documentElement.scrollWidth") <= 390
     assert faults(owner) == []
     owner.set_viewport_size({"width": 1280, "height": 800})
+
+
+def test_a_trigger_shows_its_address_to_copy_also_where_browsers_withhold_the_clipboard(owner: Page) -> None:
+    page = owner
+    page.get_by_role("textbox", name="Find a step").fill("by API")
+    page.keyboard.press("Enter")
+    page.evaluate("Object.defineProperty(navigator, 'clipboard', {value: undefined, configurable: true})")
+    copy = page.get_by_role("button", name="Copy address")
+    copy.press("Enter")
+    notices = page.get_by_role("status")
+    expect(notices.get_by_text("The address is copied.")).to_be_visible(timeout=SLOW)
+    expect(copy).to_be_focused()
+    search = page.get_by_role("textbox", name="Find a step")
+    search.press("Control+v")
+    expect(search).to_have_value(re.compile(r"^http.*/api/v1/public/agent/[\w-]+$"))
+    search.fill("")
+    page.evaluate("document.execCommand = () => false")
+    copy.press("Enter")
+    expect(notices.get_by_text("This browser does not let the page copy.")).to_be_visible(timeout=SLOW)

@@ -49,7 +49,7 @@ export function BenchPane({ agent, bench }: { agent: Agent; bench: Bench }) {
       </div>
       <Pane isShown={bench.mode === "talk"}>
         {bench.isBrowserVoice ? (
-          <SpokenPanel chat={bench.spoken} agentName={agent.name} choice={choice} />
+          <SpokenPanel chat={bench.spoken} agentId={agent.id} agentName={agent.name} choice={choice} />
         ) : (
           <TalkPanel agentId={agent.id} agentName={agent.name} call={bench.call} choice={choice} />
         )}

@@ -9,7 +9,7 @@ export interface Notice {
   tone: "good" | "bad";
 }
 
-const STAYS_MS = 5_000;
+const STAYS_MS = { good: 5_000, bad: 12_000 };
 let notices: readonly Notice[] = [];
 let lastId = 0;
 const listeners = new Set<() => void>();
@@ -26,7 +26,7 @@ export function dismiss(id: number): void {
 function show(text: string, tone: Notice["tone"]): void {
   const id = ++lastId;
   set([...notices.slice(-3), { id, text, tone }]);
-  window.setTimeout(() => dismiss(id), STAYS_MS);
+  window.setTimeout(() => dismiss(id), STAYS_MS[tone]);
 }
 
 export const done = (text: string): void => show(text, "good");

@@ -2,7 +2,7 @@
 
 import { Combobox, TextInput, useCombobox } from "@mantine/core";
 import { Search } from "lucide-react";
-import { useMemo, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 import { search } from "../../graph/search";
 import classes from "./canvas.module.css";
 import { useEditorContext } from "./editor";
@@ -13,6 +13,13 @@ export function SearchBox() {
   const [query, setQuery] = useState("");
   const combobox = useCombobox({ onDropdownClose: () => combobox.resetSelectedOption() });
   const hits = useMemo(() => search(document.definition, query), [document.definition, query]);
+  // Once the hits are drawn: words that were pasted lead on with Enter, too.
+  const { selectFirstOption, dropdownOpened } = combobox;
+  useEffect(() => {
+    if (dropdownOpened) selectFirstOption();
+    // The library's functions are new ones at each rendering.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [query, dropdownOpened]);
   const go = (value: string) => {
     const [kind, id] = value.split(/:(.*)/s) as [string, string];
     if (kind === "step") reveal({ stepIds: [id], wayIds: [] }, "step");
@@ -34,7 +41,6 @@ export function SearchBox() {
           onChange={(event) => {
             setQuery(event.currentTarget.value);
             combobox.openDropdown();
-            combobox.selectFirstOption();
           }}
           onFocus={() => query !== "" && combobox.openDropdown()}
           onBlur={() => combobox.closeDropdown()}

@@ -1,12 +1,12 @@
 /** The same agent in writing: no microphone, no voice, the same graph. */
 
 import { Button, Group, Text, TextInput } from "@mantine/core";
-import { Link } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useRef, useState } from "react";
 import { Problem } from "../../components/problem";
 import { ToolCalls } from "../../components/tool_calls";
 import { ChatLog } from "./chat_log";
 import classes from "./chat_panel.module.css";
+import { RunLink } from "./run_link";
 import type { ShownTurn } from "./turns";
 import type { Chat } from "./use_chat";
 
@@ -69,9 +69,7 @@ export function ChatPanel({ chat, agentId, agentName }: { chat: Chat; agentId: n
             The conversation is over.
           </Text>
           <Group gap={8} wrap="nowrap">
-            <Button variant="default" renderRoot={(props) => <Link to="/agents/$agentId/runs/$runId" params={{ agentId, runId }} {...props} />}>
-              Details
-            </Button>
+            <RunLink agentId={agentId} runId={runId} words="Details" />
             <Button ref={again} variant="light" onClick={chat.start} loading={chat.isStarting}>
               Start again
             </Button>

@@ -6,9 +6,11 @@ import { Problem } from "../../components/problem";
 import { ToolCalls } from "../../components/tool_calls";
 import { ChatLog } from "./chat_log";
 import classes from "./chat_panel.module.css";
-import { canHear, canSpeak } from "./speech_ports";
+import { RunLink } from "./run_link";
+import { canHear } from "./speech_ports";
 import type { SpokenState } from "./spoken";
 import type { Chat } from "./use_chat";
+import { useHasVoices } from "./use_has_voices";
 import { useSpoken } from "./use_spoken";
 
 const DEAF: Record<string, string> = {
@@ -20,8 +22,17 @@ const DEAF: Record<string, string> = {
   "language-not-supported": "The browser's speech recognition does not know your language: write instead.",
 };
 
-export function SpokenPanel({ chat, agentName, choice }: { chat: Chat; agentName: string; choice: ReactNode }) {
+interface SpokenPanelProps {
+  chat: Chat;
+  agentId: number;
+  agentName: string;
+  /** Below the button that begins the talk. */
+  choice: ReactNode;
+}
+
+export function SpokenPanel({ chat, agentId, agentName, choice }: SpokenPanelProps) {
   const spoken = useSpoken(chat);
+  const hasVoices = useHasVoices();
   const isRunning = chat.runId !== null && !chat.isOver;
   if (chat.runId === null || (spoken.state.name === "off" && !isRunning)) {
     return (
@@ -33,11 +44,12 @@ export function SpokenPanel({ chat, agentName, choice }: { chat: Chat; agentName
           In the voices of this browser. Wait until the agent has finished, or interrupt it with the button.
         </Text>
         {!canHear() && <Text c="var(--warn)" fz="sm" ta="center">{DEAF["missing"]}</Text>}
-        {!canSpeak() && <Text c="var(--warn)" fz="sm" ta="center">This browser has no voices: you will read the answers.</Text>}
+        {!hasVoices && <Text c="var(--warn)" fz="sm" ta="center">This browser has no voices: you will read the answers.</Text>}
         {chat.error !== null && <Problem error={chat.error} />}
         <Button size="lg" radius="xl" px={36} onClick={spoken.start} loading={chat.isStarting}>
           {chat.isOver ? "Talk again" : "Start talking"}
         </Button>
+        {chat.isOver && chat.runId !== null && <RunLink agentId={agentId} runId={chat.runId} words="Transcript and details" />}
         {choice}
       </div>
     );
