@@ -1,6 +1,6 @@
 /** An account at a carrier: the fields that the carrier's metadata name, checked with the carrier when it is saved. */
 
-import { Anchor, Group, NumberInput, Select, Switch, Text, Textarea, TextInput } from "@mantine/core";
+import { Anchor, NumberInput, Select, SimpleGrid, Switch, Text, Textarea, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { FormDialog } from "../../components/dialog";
 import { Password } from "../../components/password";
@@ -97,7 +97,7 @@ function Form({ account, stored, carriers, onClose }: AccountFormProps & { store
         />
       ))}
       {fields.length > 0 && (
-        <Group grow align="flex-start">
+        <SimpleGrid cols={{ base: 1, xs: 2 }}>
           {LIMITS.map((limit) => (
             <NumberInput
               key={limit.name}
@@ -110,7 +110,7 @@ function Form({ account, stored, carriers, onClose }: AccountFormProps & { store
               onChange={(value) => set(limit.name, value)}
             />
           ))}
-        </Group>
+        </SimpleGrid>
       )}
       {carrier?.docs_url && (
         <Text fz="sm" c="dimmed">

@@ -72,7 +72,7 @@ export function QuickConnect({ onClose }: { onClose: () => void }) {
         onChange={(value) => form.set("mode", value as Values["mode"])}
         data={[
           { value: "new", label: "A new number" },
-          { value: "forward", label: "Keep mine, forward its calls" },
+          { value: "forward", label: "Keep my number" },
         ]}
       />
       {mode === "forward" && (
