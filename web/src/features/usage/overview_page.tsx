@@ -9,6 +9,7 @@ import { Panel } from "../../components/panel";
 import { RunBadge } from "../../components/run_badge";
 import { useAccount } from "../../lib/account";
 import { count, duration, money, ms, when } from "../../lib/format";
+import { useAgentNames } from "../../lib/names";
 import type { Schema } from "../../lib/types";
 import { type Insights, useInsights, useLatest, usePeriod, useRunningCampaigns } from "./api";
 import { LatencyChart, OutcomesChart } from "./day_charts";
@@ -126,19 +127,24 @@ function Running() {
 }
 
 const FIRST = [
-  { link: { to: "/" }, icon: Bot, title: "Talk with an agent", words: "Three demo agents are ready. Open one and press Talk: it needs nothing but your microphone." },
+  { link: { to: "/" }, icon: Bot, title: "Talk with an agent", words: "Open one and press Start talking: it needs nothing but your microphone." },
   { link: { to: "/campaigns/new" }, icon: Megaphone, title: "Call a list", words: "Upload a CSV. The simulated phones answer, are busy or have a machine, and nothing costs." },
   { link: { to: "/settings/$section", params: { section: "models" } }, icon: AudioLines, title: "Choose better voices", words: "Out of the box everything runs offline. Add a key of a vendor, and the agents sound and understand better." },
 ] as const;
 
+/** Of an organisation that has no agent yet. */
+const MAKE = { ...FIRST[0], title: "Make an agent", words: "It begins with a greeting and a goodbye. Change what it says, and press Start talking." };
+
 function FirstSteps() {
+  const agents = useAgentNames();
+  const steps = agents.data?.length === 0 ? [MAKE, ...FIRST.slice(1)] : FIRST;
   return (
     <>
       <Group gap={8}>
         <Text fw={650}>Nothing has happened yet. Begin with one of these:</Text>
       </Group>
       <ul className={classes.steps}>
-        {FIRST.map((step) => (
+        {steps.map((step) => (
           <li key={step.title}>
             <Link {...step.link} className={classes.step}>
               <step.icon size={22} strokeWidth={1.7} aria-hidden="true" />
