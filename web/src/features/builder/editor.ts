@@ -22,6 +22,8 @@ export interface Editor {
   revealed: EditorState["revealed"];
   form: EditorState["form"];
   findings: Findings;
+  /** The findings have come. */
+  isChecked: boolean;
   saving: Saving;
   canUndo: boolean;
   canRedo: boolean;
@@ -118,6 +120,7 @@ export function useEditor(agent: Agent, canEdit: boolean, specs: ReadonlyMap<str
       revealed: state.revealed,
       form: state.form,
       findings: found,
+      isChecked: validation.data !== undefined,
       saving,
       canUndo: canEdit && state.history.past.length > 0,
       canRedo: canEdit && state.history.future.length > 0,
@@ -126,7 +129,7 @@ export function useEditor(agent: Agent, canEdit: boolean, specs: ReadonlyMap<str
       keepMine,
       ...actions,
     }),
-    [agent, canEdit, specs, document, state, found, saving, flush, reload, keepMine, actions],
+    [agent, canEdit, specs, document, state, found, validation.data, saving, flush, reload, keepMine, actions],
   );
 }
 

@@ -9,12 +9,13 @@ import { useEditorContext } from "./editor";
 import { useShowProblems } from "./show_problems";
 
 export function ProblemsList() {
-  const { findings, document, reveal } = useEditorContext();
+  const { findings, isChecked, document, reveal } = useEditorContext();
   const [isOpen, setIsOpen] = useState(false);
   const asked = useShowProblems();
   useEffect(() => {
     if (asked > 0) setIsOpen(true);
   }, [asked]);
+  if (!isChecked) return null;
   if (findings.all.length === 0) {
     return (
       <span className={classes.fine} role="status">
