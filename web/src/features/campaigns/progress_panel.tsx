@@ -13,7 +13,7 @@ export function ProgressPanel({ campaign, progress }: { campaign: Campaign; prog
     .filter(([, contacts]) => contacts > 0)
     .sort(([, a], [, b]) => b - a);
   const share = (contacts: number) => (progress.total_contacts === 0 ? 0 : (contacts / progress.total_contacts) * 100);
-  const reached = progress.completed === 0 ? "–" : `${Math.round((progress.answered / progress.completed) * 100)} %`;
+  const reached = progress.completed === 0 ? undefined : `${Math.round((progress.answered / progress.completed) * 100)} % of those done`;
   return (
     <Panel
       title="Progress"
@@ -28,7 +28,7 @@ export function ProgressPanel({ campaign, progress }: { campaign: Campaign; prog
           <Figure name="Done" value={count(progress.completed)} note={`of ${count(progress.total_contacts)}`} />
           <Figure name="Being called" value={count(progress.in_progress)} />
           <Figure name="Waiting" value={count(progress.pending)} />
-          <Figure name="Answered" value={count(progress.answered)} note={`${reached} of those done`} />
+          <Figure name="Answered" value={count(progress.answered)} note={reached} />
           <Figure name="Called" value={count(progress.dialled)} note="at least once" />
         </Figures>
         <Bar.Root size={18} radius="sm" aria-label="Outcomes">

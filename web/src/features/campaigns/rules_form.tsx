@@ -1,6 +1,7 @@
 /** When people may be called, how many at once, and what happens when somebody does not answer. */
 
 import { Checkbox, Group, MultiSelect, NumberInput, SegmentedControl, Select, Stack, Switch, TagsInput, Text, Textarea } from "@mantine/core";
+import { useMediaQuery } from "@mantine/hooks";
 import type { ReactNode } from "react";
 import { Panel } from "../../components/panel";
 import { useWhereabouts } from "../../lib/account";
@@ -22,6 +23,7 @@ interface RulesFormProps {
 
 export function RulesForm({ rules, onChange, errorAt }: RulesFormProps) {
   const set = <Name extends keyof Rules>(name: Name, value: Rules[Name]) => onChange({ ...rules, [name]: value });
+  const isNarrow = useMediaQuery("(max-width: 40em)") ?? false;
   const hasChoice = useHasChoice(rules.accountId);
   const limit = useWhereabouts().data?.limits.concurrent_calls;
   return (
@@ -119,6 +121,7 @@ export function RulesForm({ rules, onChange, errorAt }: RulesFormProps) {
             aria-label="When a machine answers"
             value={rules.voicemail}
             onChange={(value) => set("voicemail", value as Rules["voicemail"])}
+            orientation={isNarrow ? "vertical" : "horizontal"}
             data={[
               { value: "workflow", label: "As the agent says" },
               { value: "hang_up", label: "Hang up" },

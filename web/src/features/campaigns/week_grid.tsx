@@ -27,7 +27,7 @@ export function WeekGrid({ week, onChange }: { week: Week; onChange: (week: Week
 
   const begin = (event: PointerEvent) => {
     const cell = cellAt(event);
-    if (cell === null) return;
+    if (cell === null || event.button !== 0) return;
     event.preventDefault();
     setCursor(cell);
     setStroke({ from: cell, to: cell, isOpen: !week[cell[0]]?.[cell[1]] });
@@ -72,6 +72,7 @@ export function WeekGrid({ week, onChange }: { week: Week; onChange: (week: Week
           onPointerMove={move}
           onPointerUp={finish}
           onPointerLeave={finish}
+          onPointerCancel={() => setStroke(null)}
           onKeyDown={press}
         >
           <div className={classes.row} aria-hidden="true">
@@ -106,6 +107,7 @@ export function WeekGrid({ week, onChange }: { week: Week; onChange: (week: Week
       </div>
       <Text fz="sm" c="dimmed" mt="xs" aria-live="polite">
         {openHours(shown) === 0 ? "No hours yet: drag over the grid, or use the arrow keys and the space bar." : inWords(slotsOf(shown))}
+        <span className={classes.finger}> Draw with a finger; the row of hours moves the grid.</span>
       </Text>
     </div>
   );

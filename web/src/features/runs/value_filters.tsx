@@ -71,9 +71,9 @@ function Row({ draft, onChange, onRemove }: { draft: Draft; onChange: (draft: Dr
   const isRange = draft.way === "number" || draft.way === "date";
   return (
     <Group gap={6} wrap="wrap" role="group" aria-label={`Value ${name}`}>
-      <NativeSelect size="xs" aria-label="Learned or given" data={PLACES} value={place} onChange={(event) => onChange({ ...draft, name: `${event.currentTarget.value}.${name}` })} w={92} />
-      <TextInput size="xs" aria-label="Name of the value" placeholder="city" value={name} onChange={(event) => onChange({ ...draft, name: `${place}.${event.currentTarget.value.trim()}` })} flex="1 1 90px" />
-      <NativeSelect size="xs" aria-label="How it compares" data={WAYS} value={draft.way} onChange={(event) => onChange({ ...draft, way: event.currentTarget.value as Way })} w={112} />
+      <NativeSelect size="xs" aria-label="Learned or given" data={PLACES} value={place} onChange={(event) => onChange({ ...draft, name: `${event.currentTarget.value}.${name}` })} w={88} />
+      <TextInput size="xs" aria-label="Name of the value" placeholder="city" value={name} onChange={(event) => onChange({ ...draft, name: `${place}.${event.currentTarget.value.trim()}` })} flex="1 1 60px" miw={60} />
+      <NativeSelect size="xs" aria-label="How it compares" data={WAYS} value={draft.way} onChange={(event) => onChange({ ...draft, way: event.currentTarget.value as Way })} w={106} />
       <ActionIcon size="sm" variant="subtle" color="gray" aria-label={`Without the value ${name}`} onClick={onRemove}>
         <X size={15} />
       </ActionIcon>
