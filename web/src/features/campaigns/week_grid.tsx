@@ -107,7 +107,9 @@ export function WeekGrid({ week, onChange }: { week: Week; onChange: (week: Week
       </div>
       <Text fz="sm" c="dimmed" mt="xs" aria-live="polite">
         {openHours(shown) === 0 ? "No hours yet: drag over the grid, or use the arrow keys and the space bar." : inWords(slotsOf(shown))}
-        <span className={classes.finger}> Draw with a finger; the row of hours moves the grid.</span>
+      </Text>
+      <Text fz="sm" c="dimmed" className={classes.finger}>
+        Draw with a finger; the row of hours moves the grid.
       </Text>
     </div>
   );
