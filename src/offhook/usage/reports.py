@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any, Final
 
-from sqlalchemy import ARRAY, ColumnElement, Date, DateTime, Integer, any_, bindparam, func, select
+from sqlalchemy import ARRAY, BigInteger, ColumnElement, Date, DateTime, Integer, any_, bindparam, cast, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.usage.tables import AgentDay, OutcomeBucket, UsageBucket
@@ -36,17 +36,26 @@ def _period(organization_id: int, boundaries: Sequence[datetime]) -> dict[str, A
     }
 
 
+def _calls(table: type[UsageBucket] | type[OutcomeBucket] | type[AgentDay]) -> ColumnElement[int]:
+    """Runs of one row are few enough for the sum that PostgreSQL makes without NUMERIC, in less time."""
+    return func.sum(cast(table.calls, Integer))
+
+
+def _whole(column: Any) -> ColumnElement[int]:
+    return cast(func.sum(column), BigInteger)
+
+
 _SUMS: Final = (
     select(
         _number_of_day(UsageBucket).label("day"),
-        func.sum(UsageBucket.calls).label("calls"),
-        func.sum(UsageBucket.duration_ms).label("duration_ms"),
-        func.sum(UsageBucket.cost_cents).label("cost_cents"),
+        _calls(UsageBucket).label("calls"),
+        _whole(UsageBucket.duration_ms).label("duration_ms"),
+        _whole(UsageBucket.cost_cents).label("cost_cents"),
     )
     .where(*_between(UsageBucket))
     .group_by(_number_of_day(UsageBucket))
 )
-_CALLS: Final = func.sum(OutcomeBucket.calls)
+_CALLS: Final = _calls(OutcomeBucket)
 _OUTCOMES: Final = (
     select(_number_of_day(OutcomeBucket).label("day"), OutcomeBucket.outcome, _CALLS.label("calls"))
     .where(*_between(OutcomeBucket))
@@ -68,12 +77,12 @@ async def outcomes_by_day(
     """Runs by outcome, by the number of the day (from 0) between these boundaries; the most frequent first."""
     found: dict[int, dict[str, int]] = defaultdict(dict)
     for row in await session.execute(_OUTCOMES, _period(organization_id, boundaries)):
-        found[row.day - 1][row.outcome] = int(row.calls)
+        found[row.day - 1][row.outcome] = row.calls
     return found
 
 
 _SINCE: Final = (AgentDay.organization_id == _ORGANIZATION, AgentDay.day >= bindparam("since", type_=Date))
-_MOST: Final = func.sum(AgentDay.calls)
+_MOST: Final = _calls(AgentDay)
 _BUSIEST: Final = (
     select(AgentDay.workflow_id)
     .where(*_SINCE)
@@ -86,9 +95,9 @@ _BY_OUTCOME: Final = (
     select(
         AgentDay.workflow_id,
         AgentDay.outcome,
-        func.sum(AgentDay.calls).label("calls"),
-        func.sum(AgentDay.duration_ms).label("duration_ms"),
-        func.sum(AgentDay.cost_cents).label("cost_cents"),
+        _calls(AgentDay).label("calls"),
+        _whole(AgentDay.duration_ms).label("duration_ms"),
+        _whole(AgentDay.cost_cents).label("cost_cents"),
     )
     .where(*_SINCE, AgentDay.workflow_id == any_(bindparam("workflow_ids", type_=ARRAY(Integer))))
     .group_by(AgentDay.workflow_id, AgentDay.outcome)
@@ -97,7 +106,7 @@ _BY_OUTCOME: Final = (
 _AGENTS: Final = (
     select(
         _BY_OUTCOME.c.workflow_id,
-        *(func.sum(_BY_OUTCOME.c[name]).label(name) for name in ("calls", "duration_ms", "cost_cents")),
+        *(_whole(_BY_OUTCOME.c[name]).label(name) for name in ("calls", "duration_ms", "cost_cents")),
         func.jsonb_object_agg(_BY_OUTCOME.c.outcome, _BY_OUTCOME.c.calls).label("outcomes"),
     )
     .group_by(_BY_OUTCOME.c.workflow_id)
