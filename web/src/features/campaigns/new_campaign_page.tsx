@@ -71,7 +71,7 @@ function Steps() {
   const rowErrors = create.error instanceof ApiError && create.error.rows.length > 0 ? create.error : null;
   return (
     <Stack gap="lg">
-      <Stepper active={step} onStepClick={(next) => (next < step || isFirstDone) && setStep(next)} size="sm">
+      <Stepper active={step} onStepClick={(next) => (next < step || isFirstDone) && setStep(next)} size="sm" wrap={false} classNames={{ stepDescription: classes.note, separator: classes.line }}>
         <Stepper.Step label="Contacts" description="Who, and by whom" />
         <Stepper.Step label="Rules" description="When and how" />
         <Stepper.Step label="Last look" description="Then a dry run" />
