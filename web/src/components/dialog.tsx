@@ -35,7 +35,7 @@ interface FormDialogProps extends DialogProps {
 }
 
 export function FormDialog({ title, isOpen, onClose, onSubmit, submit, isBusy, isDisabled, isDone = false, problem, size, children }: FormDialogProps) {
-  const once = useOnce();
+  const once = useOnce(isOpen && !isBusy && !isDone);
   const send = (event: FormEvent) => {
     event.preventDefault();
     once(onSubmit);
@@ -80,7 +80,7 @@ interface ConfirmProps extends Omit<DialogProps, "size"> {
 }
 
 export function Confirm({ title, children, isOpen, onClose, onConfirm, confirm, isBusy = false, error, isDangerous = true }: ConfirmProps) {
-  const once = useOnce();
+  const once = useOnce(isOpen && !isBusy);
   return (
     <Dialog isOpen={isOpen} onClose={onClose} title={title}>
       <Stack gap="md">
