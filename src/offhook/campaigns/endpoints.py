@@ -105,7 +105,8 @@ def _changes(body: UpdateCampaignRequest, campaign: Campaign) -> dict[str, Any]:
         given["calling_hours"] = body.calling_hours.model_dump(mode="json")
     values: dict[str, Any] = rules_of(given)
     values |= {name: given[name] for name in ("name", "max_concurrency") if given.get(name) is not None}
-    values |= {name: given[name] for name in (CARRIER_ACCOUNT,) if name in given}
+    if CARRIER_ACCOUNT in given:
+        values[CARRIER_ACCOUNT] = given[CARRIER_ACCOUNT]
     if "retry_config" in given:
         values["retry_config"] = {**campaign.retry_config, **given["retry_config"]} if given["retry_config"] else {}
     return values
