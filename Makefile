@@ -1,15 +1,18 @@
 # What people type. Everything else is in scripts/.
 .DEFAULT_GOAL := help
-.PHONY: help run test ci setup web openapi migration locks bench clean
+.PHONY: help run test test-all ci setup web openapi migration locks bench clean
 
 help: ## show this
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 run: setup web ## install what is missing, build the web UI, start Offhook
 	@exec .venv/bin/offhook serve $(ARGS)
 
-test: ## all tests
+test: ## the tests, in a few minutes
 	@scripts/test.sh $(ARGS)
+
+test-all: ## the slow tests too, in half an hour
+	@scripts/test.sh --all $(ARGS)
 
 ci: ## everything that must pass before a merge
 	@.ci/run

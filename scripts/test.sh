@@ -1,8 +1,26 @@
 #!/usr/bin/env bash
-# All tests: those on virtual time side by side, those that listen to the wall clock one after the other.
+# The tests, after installing what they need.
+#
+#   scripts/test.sh [pytest options]         `make test`: all but the slow ones
+#   scripts/test.sh --slow [pytest options]  what `make test-all` runs besides: long storms, sweeps, 2,000 seeds
+#   scripts/test.sh --all [pytest options]   both
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib.sh
+
+selection="not slow"
+case "${1:-}" in
+--slow)
+  selection="slow"
+  export OFFHOOK_TEST_SEEDS=${OFFHOOK_TEST_SEEDS:-2000}
+  shift
+  ;;
+--all)
+  selection="slow or not slow"
+  export OFFHOOK_TEST_SEEDS=${OFFHOOK_TEST_SEEDS:-2000}
+  shift
+  ;;
+esac
 
 scripts/bootstrap.sh --dev
 scripts/build_web.sh
@@ -13,41 +31,28 @@ if ! command -v chromium >/dev/null 2>&1 && ! command -v chromium-browser >/dev/
     (apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium) \
       >/dev/null 2>&1 || note "it could not be installed: the browser tests are skipped"
   else
-    note "Chromium is not there: the browser tests are skipped (as root it would be installed)"
+    note "Chromium is not installed, so the browser tests are skipped (on Debian: apt-get install chromium)"
   fi
 fi
 
-# pytest STAGE [OPTIONS]; what failed (three at the most) is tried once more, alone: docs/decisions/0080-a-second-try.md
-second_tries=""
-run_tests() {
-  local stage=$1 status=0 failed
-  shift
-  # Its own memory of failures, empty at the start: an earlier run's would be tried as well.
-  local memory=.pytest_cache/$stage
-  rm -rf "$memory"
-  .venv/bin/pytest -o cache_dir="$memory" "$@" || status=$?
-  # 5: none of them there (a part of the tests was asked for)
-  [ "$status" != 5 ] || return 0
-  [ "$status" = 1 ] || return "$status"
-  failed=$(.venv/bin/python -c 'import json, sys; print("\n".join(json.load(open(sys.argv[1]))))' "$memory/v/cache/lastfailed")
-  [ "$(wc -l <<<"$failed")" -le 3 ] || return 1
-  heading "Once more, alone, what failed"
-  .venv/bin/pytest -o cache_dir="$memory" --last-failed --last-failed-no-failures none -vv "$@" -n 0 || return 1
-  second_tries="$second_tries$failed"$'\n'
+run_pytest() {
+  local status=0
+  .venv/bin/pytest "$@" || status=$?
+  # 5: the caller asked for a part of the tests, and none of them is in this group
+  [ "$status" = 0 ] || [ "$status" = 5 ] || exit "$status"
 }
 
-heading "Tests"
-run_tests side_by_side -n 2 --dist worksteal -m "not real_time and not browser" "$@"
+SECONDS=0
+
+heading "Tests on virtual time"
+run_pytest -n 2 --dist worksteal -m "($selection) and not real_time and not browser" -rs "$@"
 
 heading "Tests on the wall clock and in the browser"
-run_tests one_by_one -m "real_time or browser" -rs "$@"
+run_pytest -m "($selection) and (real_time or browser)" -rs "$@"
 
-if [ -x web/node_modules/.bin/vitest ]; then
+if [ "$selection" != slow ] && [ -x web/node_modules/.bin/vitest ]; then
   heading "Tests of the web UI"
   (cd web && npm test --silent)
 fi
 
-if [ -n "$second_tries" ]; then
-  heading "Passed only when tried again, alone (each is a defect of the test or of what it tests)"
-  printf '%s' "$second_tries"
-fi
+heading "All of them passed, in $((SECONDS / 60)) min $((SECONDS % 60)) s"
