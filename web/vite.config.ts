@@ -11,7 +11,8 @@ const WORTH_BYTES = 1024;
 
 /** Writes scripts and styles compressed beside themselves, so that the server never has to: `x.js.br` and `x.js.gz`. */
 function compressed(): Plugin {
-  const brotli = (content: Buffer) => promisify(brotliCompress)(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 10 } });
+  const brotli = (content: Buffer) =>
+    promisify(brotliCompress)(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 10 } });
   return {
     name: "compressed",
     apply: "build",

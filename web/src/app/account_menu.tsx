@@ -1,6 +1,15 @@
 /** Whose page this is: the organisation, the person, other organisations, signing out; and the colours. */
 
-import { ActionIcon, Avatar, Menu, Text, Tooltip, UnstyledButton, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
+import {
+  ActionIcon,
+  Avatar,
+  Menu,
+  Text,
+  Tooltip,
+  UnstyledButton,
+  useComputedColorScheme,
+  useMantineColorScheme,
+} from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { Building2, Check, ChevronsUpDown, LogOut, Moon, Sun, UserRound } from "lucide-react";
 import { useOrganizations, useSignOut, useSwitch } from "../features/auth";
@@ -14,7 +23,13 @@ export function SchemeToggle() {
   const other = scheme === "light" ? "dark" : "light";
   return (
     <Tooltip label={`${words(other)} colours`} position="right">
-      <ActionIcon variant="subtle" color="gray" size="lg" aria-label={`Switch to ${other} colours`} onClick={() => setColorScheme(other)}>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        size="lg"
+        aria-label={`Switch to ${other} colours`}
+        onClick={() => setColorScheme(other)}
+      >
         {other === "dark" ? <Moon size={18} strokeWidth={1.8} /> : <Sun size={18} strokeWidth={1.8} />}
       </ActionIcon>
     </Tooltip>
@@ -50,7 +65,10 @@ export function AccountMenu({ isNarrow }: { isNarrow: boolean }) {
             {account.data.email} · {words(account.data.role)}
           </Menu.Label>
         )}
-        <Menu.Item leftSection={<UserRound size={16} />} renderRoot={(props) => <Link to="/settings/$section" params={{ section: "account" }} {...props} />}>
+        <Menu.Item
+          leftSection={<UserRound size={16} />}
+          renderRoot={(props) => <Link to="/settings/$section" params={{ section: "account" }} {...props} />}
+        >
           Your account
         </Menu.Item>
         <Organizations />

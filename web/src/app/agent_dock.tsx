@@ -34,7 +34,14 @@ export function AgentDock({ agent, canEdit, bench, selection, form }: AgentDockP
   return (
     <>
       <div className={classes.dockTabs}>
-        <SegmentedControl size="xs" fullWidth aria-label="Beside the canvas" value={shown} onChange={setShown} data={tabs} />
+        <SegmentedControl
+          size="xs"
+          fullWidth
+          aria-label="Beside the canvas"
+          value={shown}
+          onChange={setShown}
+          data={tabs}
+        />
       </div>
       <div className={classes.pane} hidden={shown !== "step"}>
         <Inspector />

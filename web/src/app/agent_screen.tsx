@@ -29,7 +29,14 @@ export function AgentScreen() {
     if (agent.error instanceof ApiError && [404, 422].includes(agent.error.status)) return <NotFound />;
     return <Problem title="The agent could not be loaded" error={agent.error} onRetry={() => void agent.refetch()} />;
   }
-  if (specs.isError) return <Problem title="The kinds of steps could not be loaded" error={specs.error} onRetry={() => void specs.refetch()} />;
+  if (specs.isError)
+    return (
+      <Problem
+        title="The kinds of steps could not be loaded"
+        error={specs.error}
+        onRetry={() => void specs.refetch()}
+      />
+    );
   if (agent.isPending || specs.isPending || !isThere || !isDrawn) {
     return (
       <Center className={classes.page} aria-busy="true">
@@ -79,7 +86,9 @@ function AgentView({ agent, specs, canEdit }: AgentViewProps) {
         liveId={bench.nodeId}
         visited={bench.visited}
         header={header}
-        dock={<AgentDock agent={agent} canEdit={canEdit} bench={bench} selection={editor.selection} form={editor.form} />}
+        dock={
+          <AgentDock agent={agent} canEdit={canEdit} bench={bench} selection={editor.selection} form={editor.form} />
+        }
         over={view === "runs" ? runs : undefined}
       />
     </div>

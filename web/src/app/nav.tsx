@@ -2,7 +2,18 @@
 
 import { Tooltip } from "@mantine/core";
 import { Link, type LinkProps, useRouterState } from "@tanstack/react-router";
-import { BookOpen, Bot, ChartColumn, LayoutDashboard, type LucideIcon, Megaphone, MessagesSquare, Phone, Settings, ShieldCheck } from "lucide-react";
+import {
+  BookOpen,
+  Bot,
+  ChartColumn,
+  LayoutDashboard,
+  type LucideIcon,
+  Megaphone,
+  MessagesSquare,
+  Phone,
+  Settings,
+  ShieldCheck,
+} from "lucide-react";
 import { useAccount } from "../lib/account";
 import classes from "./shell.module.css";
 
@@ -37,7 +48,13 @@ export function Nav({ isNarrow, onGo }: { isNarrow: boolean; onGo: () => void })
         const isHere = here === place.to || place.covers?.test(here) === true;
         return (
           <Tooltip key={place.to} label={place.title} position="right" disabled={!isNarrow}>
-            <Link to={place.to} className={classes.place} data-here={isHere || undefined} aria-current={isHere ? "page" : undefined} onClick={onGo}>
+            <Link
+              to={place.to}
+              className={classes.place}
+              data-here={isHere || undefined}
+              aria-current={isHere ? "page" : undefined}
+              onClick={onGo}
+            >
               <place.icon size={18} strokeWidth={1.8} aria-hidden="true" />
               <span className={classes.placeName}>{place.title}</span>
             </Link>

@@ -10,7 +10,9 @@ export function NotFound() {
         <Title order={1} fz={26}>
           Nothing here
         </Title>
-        <Text c="dimmed" ta="center">This page does not exist, or belongs to another organisation.</Text>
+        <Text c="dimmed" ta="center">
+          This page does not exist, or belongs to another organisation.
+        </Text>
         <Button mt="md" renderRoot={(props) => <Link to="/" {...props} />}>
           All agents
         </Button>

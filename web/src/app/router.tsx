@@ -1,6 +1,13 @@
 /** Which address shows which page; each page comes when it is first opened. */
 
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet, redirect } from "@tanstack/react-router";
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from "@tanstack/react-router";
 import type { ComponentType } from "react";
 import { InvitationPage, SignInPage } from "../features/auth";
 import { readPlace } from "../features/runs/place";
@@ -17,12 +24,16 @@ interface SignInSearch {
   next?: string;
 }
 
-const text = (search: Record<string, unknown>, name: string) => (typeof search[name] === "string" ? { [name]: search[name] } : {});
+const text = (search: Record<string, unknown>, name: string) =>
+  typeof search[name] === "string" ? { [name]: search[name] } : {};
 
 const signIn = createRoute({
   getParentRoute: () => root,
   path: "/sign-in",
-  validateSearch: (search: Record<string, unknown>): SignInSearch => ({ ...text(search, "token"), ...text(search, "next") }),
+  validateSearch: (search: Record<string, unknown>): SignInSearch => ({
+    ...text(search, "token"),
+    ...text(search, "next"),
+  }),
   component: SignInPage,
 });
 
@@ -37,7 +48,8 @@ const signedIn = createRoute({
   getParentRoute: () => root,
   id: "signed-in",
   beforeLoad: ({ location }) => {
-    if (token() === null) throw redirect({ to: "/sign-in", search: location.pathname === "/" ? {} : { next: location.href } });
+    if (token() === null)
+      throw redirect({ to: "/sign-in", search: location.pathname === "/" ? {} : { next: location.href } });
   },
   component: Shell,
 });
@@ -59,7 +71,10 @@ const agents = createRoute({
 const agent = createRoute({
   getParentRoute: () => signedIn,
   path: "/agents/$agentId",
-  params: { parse: ({ agentId }) => ({ agentId: parseId(agentId) }), stringify: ({ agentId }) => ({ agentId: String(agentId) }) },
+  params: {
+    parse: ({ agentId }) => ({ agentId: parseId(agentId) }),
+    stringify: ({ agentId }) => ({ agentId: String(agentId) }),
+  },
   staticData: { isWide: true },
   component: lazyRouteComponent(() => import("./agent_screen"), "AgentScreen"),
 });
@@ -117,7 +132,8 @@ const settings = createRoute({
   getParentRoute: () => signedIn,
   path: "/settings",
   beforeLoad: ({ location }) => {
-    if (location.pathname.replace(/\/$/, "") === "/settings") throw redirect({ to: "/settings/$section", params: { section: "organization" } });
+    if (location.pathname.replace(/\/$/, "") === "/settings")
+      throw redirect({ to: "/settings/$section", params: { section: "organization" } });
   },
   component: lazyRouteComponent(() => import("../features/settings"), "SettingsPage"),
 });
@@ -132,7 +148,22 @@ export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
     invitation,
-    signedIn.addChildren([agents, agent, run, runs, campaigns, newCampaign, campaign, overview, usage, knowledge, phone, superuser, settings.addChildren([settingsSection]), nowhere]),
+    signedIn.addChildren([
+      agents,
+      agent,
+      run,
+      runs,
+      campaigns,
+      newCampaign,
+      campaign,
+      overview,
+      usage,
+      knowledge,
+      phone,
+      superuser,
+      settings.addChildren([settingsSection]),
+      nowhere,
+    ]),
   ]),
   defaultPreload: "intent",
   defaultErrorComponent: Broken,

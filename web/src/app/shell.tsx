@@ -15,7 +15,11 @@ import classes from "./shell.module.css";
 
 export function Shell() {
   const [isOpen, menu] = useDisclosure(false);
-  const [isNarrow, setIsNarrow] = useLocalStorage({ key: "offhook.narrow", defaultValue: false, getInitialValueInEffect: false });
+  const [isNarrow, setIsNarrow] = useLocalStorage({
+    key: "offhook.narrow",
+    defaultValue: false,
+    getInitialValueInEffect: false,
+  });
   const isWide = useMatches({ select: (matches) => matches.some((match) => match.staticData.isWide === true) });
   useSignInWhenSignedOut();
   return (
@@ -31,7 +35,13 @@ export function Shell() {
       <AppShell.Header className={classes.bar} hiddenFrom="md">
         <Group h="100%" px="md" justify="space-between">
           <Home />
-          <Burger opened={isOpen} onClick={menu.toggle} size="sm" aria-label={isOpen ? "Close the menu" : "Open the menu"} aria-expanded={isOpen} />
+          <Burger
+            opened={isOpen}
+            onClick={menu.toggle}
+            size="sm"
+            aria-label={isOpen ? "Close the menu" : "Open the menu"}
+            aria-expanded={isOpen}
+          />
         </Group>
       </AppShell.Header>
       <AppShell.Navbar className={classes.side} data-narrow={isNarrow || undefined}>
@@ -53,7 +63,11 @@ export function Shell() {
                 aria-label={isNarrow ? "Widen the menu" : "Narrow the menu"}
                 onClick={() => setIsNarrow(!isNarrow)}
               >
-                {isNarrow ? <PanelLeftOpen size={18} strokeWidth={1.8} /> : <PanelLeftClose size={18} strokeWidth={1.8} />}
+                {isNarrow ? (
+                  <PanelLeftOpen size={18} strokeWidth={1.8} />
+                ) : (
+                  <PanelLeftClose size={18} strokeWidth={1.8} />
+                )}
               </ActionIcon>
             </Tooltip>
           </Group>

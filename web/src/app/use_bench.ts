@@ -26,7 +26,11 @@ export interface Bench {
 /** `flush` stores what was edited: a try runs the draft as the server has it. */
 export function useBench(agentId: number, flush: () => Promise<unknown>): Bench {
   const [mode, setMode] = useState<BenchMode>("talk");
-  const [isBrowserVoice, setIsBrowserVoice] = useLocalStorage({ key: "offhook.browser-voice", defaultValue: false, getInitialValueInEffect: false });
+  const [isBrowserVoice, setIsBrowserVoice] = useLocalStorage({
+    key: "offhook.browser-voice",
+    defaultValue: false,
+    getInitialValueInEffect: false,
+  });
   // A draft that cannot be saved is said so above the canvas; the try then runs what is stored.
   const prepare = useCallback(() => flush().catch(() => undefined), [flush]);
   const talked = useCall(agentId);

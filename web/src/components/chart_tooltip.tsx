@@ -15,7 +15,12 @@ interface TooltipBoxProps {
   show?: (value: number) => string;
 }
 
-export function TooltipBox({ active = false, label, payload = [], show = (value) => value.toLocaleString("en") }: TooltipBoxProps) {
+export function TooltipBox({
+  active = false,
+  label,
+  payload = [],
+  show = (value) => value.toLocaleString("en"),
+}: TooltipBoxProps) {
   if (!active || payload.length === 0) return null;
   return (
     <div className={classes.tooltip}>

@@ -57,8 +57,15 @@ export function DataTable({ label, columns, minWidth = 640, sorting, isTight = f
 
 /** What a card says before each value; the first one heads the card, and buttons speak for themselves. */
 function labelsOf(columns: readonly Column[]): Record<string, string> {
-  const labelled = columns.map((column, index) => [`--label-${index + 1}`, column.title, column.isQuiet || (index === 0 && !column.isRight)] as const);
-  return Object.fromEntries(labelled.filter(([, title, isBare]) => !isBare && title !== "").map(([name, title]) => [name, JSON.stringify(title)]));
+  const labelled = columns.map(
+    (column, index) =>
+      [`--label-${index + 1}`, column.title, column.isQuiet || (index === 0 && !column.isRight)] as const,
+  );
+  return Object.fromEntries(
+    labelled
+      .filter(([, title, isBare]) => !isBare && title !== "")
+      .map(([name, title]) => [name, JSON.stringify(title)]),
+  );
 }
 
 function Head({ column, sorting }: { column: Column; sorting: Sorting | undefined }) {

@@ -34,7 +34,19 @@ interface FormDialogProps extends DialogProps {
   problem?: string | null;
 }
 
-export function FormDialog({ title, isOpen, onClose, onSubmit, submit, isBusy, isDisabled, isDone = false, problem, size, children }: FormDialogProps) {
+export function FormDialog({
+  title,
+  isOpen,
+  onClose,
+  onSubmit,
+  submit,
+  isBusy,
+  isDisabled,
+  isDone = false,
+  problem,
+  size,
+  children,
+}: FormDialogProps) {
   const once = useOnce(isOpen && !isBusy && !isDone);
   const send = (event: FormEvent) => {
     event.preventDefault();
@@ -79,7 +91,17 @@ interface ConfirmProps extends Omit<DialogProps, "size"> {
   isDangerous?: boolean;
 }
 
-export function Confirm({ title, children, isOpen, onClose, onConfirm, confirm, isBusy = false, error, isDangerous = true }: ConfirmProps) {
+export function Confirm({
+  title,
+  children,
+  isOpen,
+  onClose,
+  onConfirm,
+  confirm,
+  isBusy = false,
+  error,
+  isDangerous = true,
+}: ConfirmProps) {
   const once = useOnce(isOpen && !isBusy);
   return (
     <Dialog isOpen={isOpen} onClose={onClose} title={title}>

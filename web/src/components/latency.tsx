@@ -57,7 +57,12 @@ function Bar({ turn, scale, onSeek }: { turn: Turn; scale: number; onSeek: ((ms:
       {onSeek === undefined ? (
         <span className={classes.index}>{turn.index}</span>
       ) : (
-        <button type="button" className={classes.seek} onClick={() => onSeek(from)} aria-label={`Listen to turn ${turn.index}, from ${clock(from)}`}>
+        <button
+          type="button"
+          className={classes.seek}
+          onClick={() => onSeek(from)}
+          aria-label={`Listen to turn ${turn.index}, from ${clock(from)}`}
+        >
           {clock(from)}
         </button>
       )}

@@ -59,7 +59,11 @@ export function Empty({ title, children, action, isInside = false }: EmptyProps)
       <Text c="dimmed" fz="sm" maw={480} ta="center">
         {children}
       </Text>
-      {action && <Group mt="sm" justify="center">{action}</Group>}
+      {action && (
+        <Group mt="sm" justify="center">
+          {action}
+        </Group>
+      )}
     </div>
   );
 }
@@ -75,6 +79,7 @@ interface LoadedProps<T> {
 /** Data that is there stays on the page when a later request for it fails. */
 export function Loaded<T>({ query, what, height = 160, children }: LoadedProps<T>) {
   if (query.data !== undefined) return <>{children(query.data)}</>;
-  if (query.isError) return <Problem title={`${what} could not be loaded`} error={query.error} onRetry={() => void query.refetch()} />;
+  if (query.isError)
+    return <Problem title={`${what} could not be loaded`} error={query.error} onRetry={() => void query.refetch()} />;
   return <Skeleton h={height} radius={14} role="status" aria-busy="true" aria-label={`Loading: ${what}`} />;
 }

@@ -3,5 +3,12 @@
 import { PasswordInput, type PasswordInputProps } from "@mantine/core";
 
 export function Password(props: PasswordInputProps) {
-  return <PasswordInput {...props} aria-invalid={Boolean(props.error) || undefined} visibilityToggleFocusable visibilityToggleButtonProps={{ "aria-label": "Show or hide it" }} />;
+  return (
+    <PasswordInput
+      {...props}
+      aria-invalid={Boolean(props.error) || undefined}
+      visibilityToggleFocusable
+      visibilityToggleButtonProps={{ "aria-label": "Show or hide it" }}
+    />
+  );
 }

@@ -11,7 +11,12 @@ export function CopyLine({ value, label }: { value: string; label: string }) {
         {value}
       </Code>
       <Tooltip label="Copy">
-        <ActionIcon variant="default" size="lg" onClick={() => void copy(value, `The ${label}`)} aria-label={`Copy ${label}`}>
+        <ActionIcon
+          variant="default"
+          size="lg"
+          onClick={() => void copy(value, `The ${label}`)}
+          aria-label={`Copy ${label}`}
+        >
           <Copy size={16} />
         </ActionIcon>
       </Tooltip>

@@ -11,7 +11,13 @@ export function ToolCalls({ calls }: { calls: readonly ToolCall[] }) {
     <ul className={classes.calls} aria-label="Tool calls">
       {calls.map((call, index) => (
         <li key={index}>
-          {call.isOk === undefined ? <Loader size={12} /> : call.isOk ? <Check size={14} className={classes.good} aria-label="worked" /> : <CircleAlert size={14} className={classes.bad} aria-label="failed" />}
+          {call.isOk === undefined ? (
+            <Loader size={12} />
+          ) : call.isOk ? (
+            <Check size={14} className={classes.good} aria-label="worked" />
+          ) : (
+            <CircleAlert size={14} className={classes.bad} aria-label="failed" />
+          )}
           <b>{call.name}</b>
           <code>{call.arguments === null ? "" : JSON.stringify(call.arguments)}</code>
           {call.result !== "" && <span title={call.result}>{call.result}</span>}

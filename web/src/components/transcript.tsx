@@ -21,7 +21,10 @@ interface TranscriptProps {
 export function Transcript({ lines, agentName, isLive = false, hasTimes = false, heardMs, onSeek }: TranscriptProps) {
   const box = useRef<HTMLDivElement>(null);
   const watch = useFollowEnd(box, lines, isLive);
-  const heardId = heardMs === undefined ? undefined : lines.findLast((line) => line.kind === "speech" && line.atMs <= heardMs + 150)?.id;
+  const heardId =
+    heardMs === undefined
+      ? undefined
+      : lines.findLast((line) => line.kind === "speech" && line.atMs <= heardMs + 150)?.id;
   useEffect(() => {
     const element = box.current;
     const line = heardId === undefined ? null : element?.querySelector<HTMLElement>(`[data-line="${heardId}"]`);
@@ -87,7 +90,8 @@ function Bubble({ line, agentName, hasTime, isFollowing, isHeard, onSeek }: Bubb
       {(!isFollowing || onSeek !== undefined) && (
         <span className={classes.who}>
           {!isFollowing && (isCaller ? "Caller" : agentName)}
-          {hasTime && (onSeek === undefined ? <time>{clock(line.atMs)}</time> : <TimeButton atMs={line.atMs} onSeek={onSeek} />)}
+          {hasTime &&
+            (onSeek === undefined ? <time>{clock(line.atMs)}</time> : <TimeButton atMs={line.atMs} onSeek={onSeek} />)}
         </span>
       )}
       <p className={classes.bubble}>
@@ -108,7 +112,12 @@ function Bubble({ line, agentName, hasTime, isFollowing, isHeard, onSeek }: Bubb
 
 function TimeButton({ atMs, onSeek }: { atMs: number; onSeek: (ms: number) => void }) {
   return (
-    <button type="button" className={classes.time} onClick={() => onSeek(atMs)} aria-label={`Listen from ${clock(atMs)}`}>
+    <button
+      type="button"
+      className={classes.time}
+      onClick={() => onSeek(atMs)}
+      aria-label={`Listen from ${clock(atMs)}`}
+    >
       {clock(atMs)}
     </button>
   );

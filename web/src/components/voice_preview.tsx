@@ -15,8 +15,20 @@ export function VoicePreview({ voice }: VoicePreviewProps) {
   const name = state === "idle" ? "Listen to this voice" : "Stop";
   return (
     <Tooltip label={name} openDelay={400}>
-      <ActionIcon variant="subtle" color="gray" aria-label={name} disabled={voice === null} onClick={() => (state === "idle" && voice !== null ? void play(voice) : stop())}>
-        {state === "loading" ? <Loader size={14} color="gray" /> : state === "playing" ? <Square size={14} /> : <Volume2 size={16} />}
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        aria-label={name}
+        disabled={voice === null}
+        onClick={() => (state === "idle" && voice !== null ? void play(voice) : stop())}
+      >
+        {state === "loading" ? (
+          <Loader size={14} color="gray" />
+        ) : state === "playing" ? (
+          <Square size={14} />
+        ) : (
+          <Volume2 size={16} />
+        )}
       </ActionIcon>
     </Tooltip>
   );

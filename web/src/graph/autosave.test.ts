@@ -54,7 +54,14 @@ describe("the autosave", () => {
 
   it("tries again by itself where a failure may pass, and shows only that it is not saved until then", async () => {
     const away = new Error("away");
-    saver = new Autosave({ revision: 1, send: server.send, onState: (state) => states.push(state.name), delayMs: 500, againMs: 2_000, isPassing: (error) => error === away });
+    saver = new Autosave({
+      revision: 1,
+      send: server.send,
+      onState: (state) => states.push(state.name),
+      delayMs: 500,
+      againMs: 2_000,
+      isPassing: (error) => error === away,
+    });
     server.failure = away;
     saver.edit("a");
     await vi.advanceTimersByTimeAsync(5_000);

@@ -106,7 +106,8 @@ export class Autosave<T> {
       // What came meanwhile is newer than what failed.
       this.pending ??= { value };
       this.show(error instanceof Conflict ? { name: "conflict", revision: error.revision } : { name: "failed", error });
-      if (this.options.isPassing?.(error) === true) this.timer = setTimeout(() => void this.flush(true).catch(() => undefined), this.options.againMs ?? 4_000);
+      if (this.options.isPassing?.(error) === true)
+        this.timer = setTimeout(() => void this.flush(true).catch(() => undefined), this.options.againMs ?? 4_000);
     }
   }
 

@@ -18,7 +18,9 @@ export function copied(definition: Definition, stepIds: readonly string[]): stri
 export function clipOf(words: string): Definition | null {
   try {
     const value: unknown = JSON.parse(words);
-    return object(value)["kind"] === MARK ? parse({ nodes: object(value)["nodes"], edges: object(value)["edges"] }) : null;
+    return object(value)["kind"] === MARK
+      ? parse({ nodes: object(value)["nodes"], edges: object(value)["edges"] })
+      : null;
   } catch {
     return null;
   }
@@ -32,7 +34,12 @@ export interface Pasted {
 }
 
 /** Puts copied steps into a graph, with new ids, their middle at `at`. */
-export function paste(definition: Definition, clip: Definition, at: Point, specs: ReadonlyMap<string, NodeSpec>): Pasted {
+export function paste(
+  definition: Definition,
+  clip: Definition,
+  at: Point,
+  specs: ReadonlyMap<string, NodeSpec>,
+): Pasted {
   const taken = new Set(definition.nodes.map((node) => node.id));
   const ids = new Map<string, string>();
   const middle = middleOf(clip.nodes);
@@ -42,14 +49,19 @@ export function paste(definition: Definition, clip: Definition, at: Point, specs
     if (spec !== undefined && !canAdd(spec, { ...definition, nodes: [...definition.nodes, ...nodes] })) continue;
     const id = unused(taken, node.id);
     ids.set(node.id, id);
-    const position = { x: Math.round(at.x + node.position.x - middle.x), y: Math.round(at.y + node.position.y - middle.y) };
+    const position = {
+      x: Math.round(at.x + node.position.x - middle.x),
+      y: Math.round(at.y + node.position.y - middle.y),
+    };
     nodes.push({ ...node, id, position, data: fresh(node) });
   }
   const wayIds = new Set(definition.edges.map((edge) => edge.id));
   const edges = clip.edges.flatMap((edge): Way[] => {
     const source = ids.get(edge.source);
     const target = ids.get(edge.target);
-    return source === undefined || target === undefined ? [] : [{ ...edge, id: unused(wayIds, `${source}-${target}`), source, target }];
+    return source === undefined || target === undefined
+      ? []
+      : [{ ...edge, id: unused(wayIds, `${source}-${target}`), source, target }];
   });
   return {
     definition: { ...definition, nodes: [...definition.nodes, ...nodes], edges: [...definition.edges, ...edges] },

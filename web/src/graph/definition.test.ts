@@ -18,13 +18,22 @@ const GRAPH = parse({
 describe("a definition", () => {
   it("gives every way an id of its own, and a place to what has none", () => {
     expect(GRAPH.edges.map((edge) => edge.id)).toEqual(["w", "w-2", "a-lost"]);
-    expect(parse({ nodes: [{ id: "x", position: { x: Number.NaN, y: "7" } }] }).nodes[0]?.position).toEqual({ x: 0, y: 0 });
+    expect(parse({ nodes: [{ id: "x", position: { x: Number.NaN, y: "7" } }] }).nodes[0]?.position).toEqual({
+      x: 0,
+      y: 0,
+    });
   });
 
   it("calls a step by its name, else by its id, and sums it up by what is heard first", () => {
     expect(GRAPH.nodes.map(stepName)).toEqual(["Ask", "b"]);
     const summary = (data: object) => summaryOf({ id: "x", type: "", position: { x: 0, y: 0 }, data: { ...data } });
-    expect([summary({ prompt: "p", greeting: "g" }), summary({ prompt: "p", say: "s" }), summary({ endpoint_url: "u" }), summary({ trigger_path: "t" }), summary({})]).toEqual(["g", "s", "u", "t", ""]);
+    expect([
+      summary({ prompt: "p", greeting: "g" }),
+      summary({ prompt: "p", say: "s" }),
+      summary({ endpoint_url: "u" }),
+      summary({ trigger_path: "t" }),
+      summary({}),
+    ]).toEqual(["g", "s", "u", "t", ""]);
   });
 
   it("can have a way led elsewhere, which keeps what it says", () => {
@@ -46,7 +55,11 @@ describe("two versions", () => {
   it("tell which way of which steps, and settings of one value or of many", () => {
     const empty = { definition: parse({}), settings: {} };
     const full = { definition: GRAPH, settings: { length: 60, voice: { speed: 1 }, list: [1], none: null } };
-    expect(diff(empty, full).filter((change) => change.kind === "way").map((change) => change.title)).toEqual(["Ask → b: done", "b → Ask", "Ask → lost"]);
+    expect(
+      diff(empty, full)
+        .filter((change) => change.kind === "way")
+        .map((change) => change.title),
+    ).toEqual(["Ask → b: done", "b → Ask", "Ask → lost"]);
     const changed = { ...full, settings: { length: 90, voice: { speed: 2 }, list: [1], none: null } };
     expect(diff(full, changed).map(({ id, fields }) => [id, fields])).toEqual([
       ["length", [{ field: "value", before: 60, after: 90 }]],
@@ -57,14 +70,23 @@ describe("two versions", () => {
 });
 
 describe("what is declared and found", () => {
-  const spec = { properties: [{ name: "mode", type: "string" }, { name: "other", type: "string", display_options: { hide: { mode: ["off"] } } }] } as unknown as NodeSpec;
+  const spec = {
+    properties: [
+      { name: "mode", type: "string" },
+      { name: "other", type: "string", display_options: { hide: { mode: ["off"] } } },
+    ],
+  } as unknown as NodeSpec;
 
   it("hides a field, and shows a field's old name only where it is used", () => {
     const [, other] = spec.properties;
     if (other === undefined) throw new Error("not there");
     expect([isShown(other, spec, { mode: "off" }), isShown(other, spec, { mode: "on" })]).toEqual([false, true]);
     const old = { ...other, name: "document_uuids" };
-    expect([isShown(old, spec, {}), isShown(old, spec, { document_uuids: [] }), isShown(old, spec, { document_uuids: ["x"] })]).toEqual([false, false, true]);
+    expect([
+      isShown(old, spec, {}),
+      isShown(old, spec, { document_uuids: [] }),
+      isShown(old, spec, { document_uuids: ["x"] }),
+    ]).toEqual([false, false, true]);
   });
 
   it("lets a kind that is not known be joined, and nothing be joined to itself", () => {
@@ -72,9 +94,32 @@ describe("what is declared and found", () => {
   });
 
   it("says where it is wrong", () => {
-    const issue = (kind: "node" | "edge" | "workflow", id: string | null, field: string | null = null) => ({ kind, id, field, code: "x", message: "m" });
-    const { all } = findings([issue("node", "a", "data.rows.0.name"), issue("edge", "w"), issue("edge", "w-2"), issue("edge", "gone"), issue("workflow", null), issue("node", "gone")], []);
-    expect(all.map((finding) => placeOf(finding, GRAPH))).toEqual(["Ask", "Ask → b (done)", "b → Ask", "", "", "nowhere"]);
+    const issue = (kind: "node" | "edge" | "workflow", id: string | null, field: string | null = null) => ({
+      kind,
+      id,
+      field,
+      code: "x",
+      message: "m",
+    });
+    const { all } = findings(
+      [
+        issue("node", "a", "data.rows.0.name"),
+        issue("edge", "w"),
+        issue("edge", "w-2"),
+        issue("edge", "gone"),
+        issue("workflow", null),
+        issue("node", "gone"),
+      ],
+      [],
+    );
+    expect(all.map((finding) => placeOf(finding, GRAPH))).toEqual([
+      "Ask",
+      "Ask → b (done)",
+      "b → Ask",
+      "",
+      "",
+      "nowhere",
+    ]);
     expect(besides(all.slice(0, 1), ["rows"])).toEqual([]);
     expect(besides(all.slice(0, 1), ["row"])).toHaveLength(1);
   });

@@ -64,7 +64,13 @@ export function stepName(step: Step): string {
 /** What the agent does or says here, in the author's words. */
 export function summaryOf(step: Step): string {
   const { data } = step;
-  return text(data["greeting"]) || text(data["say"]) || text(data["prompt"]) || text(data["endpoint_url"]) || text(data["trigger_path"]);
+  return (
+    text(data["greeting"]) ||
+    text(data["say"]) ||
+    text(data["prompt"]) ||
+    text(data["endpoint_url"]) ||
+    text(data["trigger_path"])
+  );
 }
 
 export function wayLabel(way: Way): string {
@@ -102,7 +108,12 @@ export function isEqual(one: unknown, other: unknown): boolean {
 }
 
 export function canonical(value: unknown, indent = 0): string {
-  return JSON.stringify(value, (_, item: unknown) => (isObject(item) ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1))) : item), indent);
+  return JSON.stringify(
+    value,
+    (_, item: unknown) =>
+      isObject(item) ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1))) : item,
+    indent,
+  );
 }
 
 function isObject(value: unknown): value is Data {

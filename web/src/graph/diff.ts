@@ -37,7 +37,11 @@ export function diff(before: Version, after: Version): Change[] {
 }
 
 function steps(definition: Definition): Item[] {
-  return definition.nodes.map((node) => ({ id: node.id, title: stepName(node), values: { type: node.type, ...node.data } }));
+  return definition.nodes.map((node) => ({
+    id: node.id,
+    title: stepName(node),
+    values: { type: node.type, ...node.data },
+  }));
 }
 
 function ways(definition: Definition): Item[] {
@@ -51,7 +55,11 @@ function ways(definition: Definition): Item[] {
 }
 
 function settings(values: Record<string, unknown>): Item[] {
-  return Object.entries(values).map(([key, value]) => ({ id: key, title: key, values: isPlain(value) ? value : { value } }));
+  return Object.entries(values).map(([key, value]) => ({
+    id: key,
+    title: key,
+    values: isPlain(value) ? value : { value },
+  }));
 }
 
 function compare(kind: Change["kind"], before: Item[], after: Item[]): Change[] {
@@ -59,12 +67,16 @@ function compare(kind: Change["kind"], before: Item[], after: Item[]): Change[] 
   const now = new Set(after.map((item) => item.id));
   const changes = after.flatMap((item): Change[] => {
     const was = old.get(item.id);
-    if (was === undefined) return [{ kind, id: item.id, title: item.title, change: "added", fields: fieldsOf({}, item.values) }];
+    if (was === undefined)
+      return [{ kind, id: item.id, title: item.title, change: "added", fields: fieldsOf({}, item.values) }];
     const fields = fieldsOf(was.values, item.values);
     return fields.length === 0 ? [] : [{ kind, id: item.id, title: item.title, change: "changed", fields }];
   });
   const gone = before.filter((item) => !now.has(item.id));
-  return [...changes, ...gone.map((item): Change => ({ kind, id: item.id, title: item.title, change: "removed", fields: [] }))];
+  return [
+    ...changes,
+    ...gone.map((item): Change => ({ kind, id: item.id, title: item.title, change: "removed", fields: [] })),
+  ];
 }
 
 function fieldsOf(before: Record<string, unknown>, after: Record<string, unknown>): FieldChange[] {

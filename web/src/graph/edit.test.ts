@@ -9,19 +9,50 @@ import { search } from "./search";
 import { type NodeSpec, canAdd, canConnect, isShown, newStep, sectionsOf } from "./specs";
 import { knownVariables } from "./variables";
 
-const property = (name: string, more: object = {}) => ({ name, type: "string", display_name: name, description: name, required: false, ...more }) as NodeSpec["properties"][number];
+const property = (name: string, more: object = {}) =>
+  ({
+    name,
+    type: "string",
+    display_name: name,
+    description: name,
+    required: false,
+    ...more,
+  }) as NodeSpec["properties"][number];
 const kind = (name: string, constraints: NodeSpec["graph_constraints"], properties = [property("name")]): NodeSpec =>
-  ({ name, display_name: name, description: name, category: "call_node", icon: "Box", version: "1", properties, graph_constraints: constraints }) as NodeSpec;
+  ({
+    name,
+    display_name: name,
+    description: name,
+    category: "call_node",
+    icon: "Box",
+    version: "1",
+    properties,
+    graph_constraints: constraints,
+  }) as NodeSpec;
 const SPECS = new Map(
   [
     kind("startCall", { min_instances: 1, max_instances: 1, max_incoming: 0 }),
-    kind("agentNode", { min_incoming: 1 }, [property("name"), property("say_type", { default: "text" }), property("say", { display_options: { show: { say_type: ["text"] } } })]),
+    kind("agentNode", { min_incoming: 1 }, [
+      property("name"),
+      property("say_type", { default: "text" }),
+      property("say", { display_options: { show: { say_type: ["text"] } } }),
+    ]),
     kind("endCall", { min_incoming: 1, max_outgoing: 0 }),
     kind("trigger", { max_instances: 1 }),
   ].map((spec) => [spec.name, spec]),
 );
-const step = (id: string, type = "agentNode", data: object = {}) => ({ id, type, position: { x: 0, y: 0 }, data: { name: id, ...data } });
-const way = (source: string, target: string, label = "go") => ({ id: `${source}-${target}`, source, target, data: { label, condition: "Always." } });
+const step = (id: string, type = "agentNode", data: object = {}) => ({
+  id,
+  type,
+  position: { x: 0, y: 0 },
+  data: { name: id, ...data },
+});
+const way = (source: string, target: string, label = "go") => ({
+  id: `${source}-${target}`,
+  source,
+  target,
+  data: { label, condition: "Always." },
+});
 const GRAPH: Definition = parse({
   nodes: [step("s", "startCall"), step("a"), step("b"), step("e", "endCall")],
   edges: [way("s", "a"), way("s", "b", "other"), way("a", "e"), way("b", "e"), way("b", "s", "again")],
@@ -31,7 +62,11 @@ const GRAPH: Definition = parse({
 describe("a stored definition", () => {
   it("is read whatever it lacks, and keeps what is not known here", () => {
     expect(parse(null)).toEqual({ nodes: [], edges: [] });
-    const odd = parse({ nodes: [{ id: "x", type: "agentNode", width: 7 }, null, { id: "x" }, {}], edges: "no", extra: 1 });
+    const odd = parse({
+      nodes: [{ id: "x", type: "agentNode", width: 7 }, null, { id: "x" }, {}],
+      edges: "no",
+      extra: 1,
+    });
     expect(odd.nodes.map((node) => node.id)).toEqual(["x", "x-2", "step"]);
     expect(odd.nodes[0]).toMatchObject({ width: 7, position: { x: 0, y: 0 }, data: {} });
     expect(odd["extra"]).toBe(1);
@@ -77,8 +112,20 @@ describe("the kinds of steps", () => {
   it("say how many there may be and where ways may lead", () => {
     const start = SPECS.get("startCall") as NodeSpec;
     expect([canAdd(start, GRAPH), canAdd(start, parse({}))]).toEqual([false, true]);
-    const pairs = [["s", "a"], ["a", "s"], ["e", "a"], ["a", "a"], ["a", "e"]] as const;
-    expect(pairs.map(([source, target]) => canConnect(SPECS, GRAPH, source, target))).toEqual([true, false, false, false, true]);
+    const pairs = [
+      ["s", "a"],
+      ["a", "s"],
+      ["e", "a"],
+      ["a", "a"],
+      ["a", "e"],
+    ] as const;
+    expect(pairs.map(([source, target]) => canConnect(SPECS, GRAPH, source, target))).toEqual([
+      true,
+      false,
+      false,
+      false,
+      true,
+    ]);
   });
 
   it("give a new step its defaults and a name of its own", () => {
@@ -146,7 +193,12 @@ describe("the arrangement", () => {
   it("knows whether all of some steps can be seen", () => {
     const view = { from: { x: 0, y: 0 }, until: { x: STEP_WIDTH, y: 400 } };
     const at = (x: number, y: number) => moveSteps(GRAPH, new Map([["a", { x, y }]])).nodes;
-    expect([areInside(at(0, 300), view), areInside(at(1, 0), view), areInside(at(0, 310), view), areInside(at(0, -1), view)]).toEqual([true, false, false, false]);
+    expect([
+      areInside(at(0, 300), view),
+      areInside(at(1, 0), view),
+      areInside(at(0, 310), view),
+      areInside(at(0, -1), view),
+    ]).toEqual([true, false, false, false]);
   });
 
   it("survives nothing at all, and ways to nowhere", () => {
@@ -174,9 +226,16 @@ describe("the search", () => {
 describe("two versions", () => {
   it("differ by steps, ways and settings, not by places", () => {
     const before = { definition: GRAPH, settings: { max_call_duration: 300 } };
-    expect(diff(before, { definition: moveSteps(GRAPH, new Map([["a", { x: 9, y: 9 }]])), settings: { max_call_duration: 300 } })).toEqual([]);
+    expect(
+      diff(before, {
+        definition: moveSteps(GRAPH, new Map([["a", { x: 9, y: 9 }]])),
+        settings: { max_call_duration: 300 },
+      }),
+    ).toEqual([]);
     const changed = remove(setStepData(addStep(GRAPH, step("n")), "a", { prompt: "New." }), ["b"], []);
-    expect(diff(before, { definition: changed, settings: {} }).map((item) => `${item.change} ${item.kind} ${item.id}`)).toEqual([
+    expect(
+      diff(before, { definition: changed, settings: {} }).map((item) => `${item.change} ${item.kind} ${item.id}`),
+    ).toEqual([
       "changed step a",
       "added step n",
       "removed step b",
@@ -185,11 +244,17 @@ describe("two versions", () => {
       "removed way b-s",
       "removed setting max_call_duration",
     ]);
-    expect(diff(before, { definition: changed, settings: {} })[0]?.fields).toEqual([{ field: "prompt", before: undefined, after: "New." }]);
+    expect(diff(before, { definition: changed, settings: {} })[0]?.fields).toEqual([
+      { field: "prompt", before: undefined, after: "New." },
+    ]);
   });
 });
 
 it("knows the variables that a text can use", () => {
-  const graph = setStepData(GRAPH, "a", { prompt: "Dear {{ first_name | there }}", extraction_enabled: true, extraction_variables: [{ name: "day" }] });
+  const graph = setStepData(GRAPH, "a", {
+    prompt: "Dear {{ first_name | there }}",
+    extraction_enabled: true,
+    extraction_variables: [{ name: "day" }],
+  });
   expect(knownVariables(graph, { company: "X" }).slice(0, 3)).toEqual(["company", "day", "first_name"]);
 });

@@ -13,11 +13,17 @@ export function newStepId(definition: Definition, kind: string): string {
 
 /** Keys whose value is `undefined` are removed. */
 export function setStepData(definition: Definition, id: string, patch: Data): Definition {
-  return { ...definition, nodes: definition.nodes.map((node) => (node.id === id ? { ...node, data: patched(node.data, patch) } : node)) };
+  return {
+    ...definition,
+    nodes: definition.nodes.map((node) => (node.id === id ? { ...node, data: patched(node.data, patch) } : node)),
+  };
 }
 
 export function setWayData(definition: Definition, id: string, patch: Data): Definition {
-  return { ...definition, edges: definition.edges.map((edge) => (edge.id === id ? { ...edge, data: patched(edge.data, patch) } : edge)) };
+  return {
+    ...definition,
+    edges: definition.edges.map((edge) => (edge.id === id ? { ...edge, data: patched(edge.data, patch) } : edge)),
+  };
 }
 
 export function patched(data: Data, patch: Data): Data {
@@ -30,7 +36,9 @@ export function moveSteps(definition: Definition, places: ReadonlyMap<string, Po
     return place !== undefined && (place.x !== node.position.x || place.y !== node.position.y);
   };
   if (!definition.nodes.some(isMoved)) return definition;
-  const nodes = definition.nodes.map((node) => (isMoved(node) ? { ...node, position: places.get(node.id) as Point } : node));
+  const nodes = definition.nodes.map((node) =>
+    isMoved(node) ? { ...node, position: places.get(node.id) as Point } : node,
+  );
   return { ...definition, nodes };
 }
 
@@ -49,21 +57,30 @@ export function remove(definition: Definition, stepIds: readonly string[], wayId
 export function connect(definition: Definition, source: string, target: string): { definition: Definition; way: Way } {
   const id = unused(new Set(definition.edges.map((edge) => edge.id)), `${source}-${target}`);
   const goal = definition.nodes.find((node) => node.id === target);
-  const labels = new Set(definition.edges.filter((edge) => edge.source === source).map((edge) => String(edge.data["label"] ?? "")));
+  const labels = new Set(
+    definition.edges.filter((edge) => edge.source === source).map((edge) => String(edge.data["label"] ?? "")),
+  );
   const label = unused(labels, goal === undefined ? "Next" : stepName(goal));
   const way: Way = { id, source, target, data: { label, condition: "" } };
   return { definition: { ...definition, edges: [...definition.edges, way] }, way };
 }
 
 export function reconnect(definition: Definition, id: string, source: string, target: string): Definition {
-  return { ...definition, edges: definition.edges.map((edge) => (edge.id === id ? { ...edge, source, target } : edge)) };
+  return {
+    ...definition,
+    edges: definition.edges.map((edge) => (edge.id === id ? { ...edge, source, target } : edge)),
+  };
 }
 
 /** What the server adds when it saves: the address of a trigger that had none. The same object when there is nothing. */
 export function withMinted(definition: Definition, saved: Definition): Definition {
-  const minted = new Map(saved.nodes.filter((node) => node.type === "trigger").map((node) => [node.id, node.data["trigger_path"]]));
+  const minted = new Map(
+    saved.nodes.filter((node) => node.type === "trigger").map((node) => [node.id, node.data["trigger_path"]]),
+  );
   const lacks = (node: Step) => node.type === "trigger" && !node.data["trigger_path"] && Boolean(minted.get(node.id));
   if (!definition.nodes.some(lacks)) return definition;
-  const nodes = definition.nodes.map((node) => (lacks(node) ? { ...node, data: { ...node.data, trigger_path: minted.get(node.id) } } : node));
+  const nodes = definition.nodes.map((node) =>
+    lacks(node) ? { ...node, data: { ...node.data, trigger_path: minted.get(node.id) } } : node,
+  );
   return { ...definition, nodes };
 }

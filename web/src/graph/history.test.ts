@@ -12,7 +12,12 @@ describe("the history", () => {
   });
 
   it("takes typing in one field as one change, until a pause or another field", () => {
-    const typed = [["ab", "name", 100], ["abc", "name", 200], ["abcd", "name", 5_000], ["x", "prompt", 5_100]] as const;
+    const typed = [
+      ["ab", "name", 100],
+      ["abc", "name", 200],
+      ["abcd", "name", 5_000],
+      ["x", "prompt", 5_100],
+    ] as const;
     let history = begin("a");
     for (const [value, tag, at] of typed) history = change(history, value, tag, at);
     expect(history.past).toEqual(["a", "abc", "abcd"]);

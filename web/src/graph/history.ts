@@ -38,5 +38,10 @@ export function redo<T>(history: History<T>): History<T> {
 
 /** Applies a change that nobody made, such as an address from the server, to every moment. */
 export function everywhere<T>(history: History<T>, apply: (value: T) => T): History<T> {
-  return { ...history, past: history.past.map(apply), present: apply(history.present), future: history.future.map(apply) };
+  return {
+    ...history,
+    past: history.past.map(apply),
+    present: apply(history.present),
+    future: history.future.map(apply),
+  };
 }

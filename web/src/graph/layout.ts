@@ -18,7 +18,8 @@ export function arranged(definition: Definition, sizes: Sizes = new Map()): Map<
   const ordered = [...definition.nodes].sort((a, b) => Number(b.type === "startCall") - Number(a.type === "startCall"));
   for (const node of ordered) if (isInFlow(node.id, node.type)) graph.setNode(node.id, { ...sizeOf(node.id) });
   for (const edge of definition.edges) {
-    if (edge.source !== edge.target && graph.hasNode(edge.source) && graph.hasNode(edge.target)) graph.setEdge(edge.source, edge.target);
+    if (edge.source !== edge.target && graph.hasNode(edge.source) && graph.hasNode(edge.target))
+      graph.setEdge(edge.source, edge.target);
   }
   place(graph);
   const places = new Map<string, Point>();

@@ -11,14 +11,18 @@ export const GAP_Y = 84;
 /** Whether all of the steps can be seen where the view reaches from one point of the canvas to another. */
 export function areInside(steps: readonly Pick<Step, "position">[], view: { from: Point; until: Point }): boolean {
   return steps.every(
-    ({ position: { x, y } }) => x >= view.from.x && y >= view.from.y && x + STEP_WIDTH <= view.until.x && y + STEP_HEIGHT <= view.until.y,
+    ({ position: { x, y } }) =>
+      x >= view.from.x && y >= view.from.y && x + STEP_WIDTH <= view.until.x && y + STEP_HEIGHT <= view.until.y,
   );
 }
 
 /** Where a new step stands: below its predecessor, beside whatever is there already. */
 export function freePlace(definition: Definition, wanted: Point): Point {
   const isTaken = (x: number) =>
-    definition.nodes.some(({ position }) => Math.abs(position.x - x) < STEP_WIDTH + 10 && Math.abs(position.y - wanted.y) < STEP_HEIGHT + 10);
+    definition.nodes.some(
+      ({ position }) =>
+        Math.abs(position.x - x) < STEP_WIDTH + 10 && Math.abs(position.y - wanted.y) < STEP_HEIGHT + 10,
+    );
   let x = wanted.x;
   while (isTaken(x)) x += STEP_WIDTH + GAP_X;
   return { x: Math.round(x), y: Math.round(wanted.y) };

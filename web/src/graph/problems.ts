@@ -20,7 +20,10 @@ export const NO_FINDINGS: Findings = findings([], []);
 
 /** Errors first. What is said of no step or way of its own stands only in `all`. */
 export function findings(errors: readonly Issue[], warnings: readonly Issue[]): Findings {
-  const all = [...errors.map((issue) => ({ ...issue, isError: true })), ...warnings.map((issue) => ({ ...issue, isError: false }))];
+  const all = [
+    ...errors.map((issue) => ({ ...issue, isError: true })),
+    ...warnings.map((issue) => ({ ...issue, isError: false })),
+  ];
   const group = (kind: Issue["kind"]) => {
     const groups = new Map<string, Finding[]>();
     for (const finding of all) {
@@ -53,5 +56,7 @@ export function placeOf(finding: Finding, definition: Definition): string {
   };
   if (finding.kind === "node" && finding.id !== null) return nameOf(finding.id);
   const way = finding.kind === "edge" ? definition.edges.find((edge) => edge.id === finding.id) : undefined;
-  return way === undefined ? "" : `${nameOf(way.source)} → ${nameOf(way.target)}${wayLabel(way) === "" ? "" : ` (${wayLabel(way)})`}`;
+  return way === undefined
+    ? ""
+    : `${nameOf(way.source)} → ${nameOf(way.target)}${wayLabel(way) === "" ? "" : ` (${wayLabel(way)})`}`;
 }

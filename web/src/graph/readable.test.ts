@@ -4,6 +4,16 @@ import { readable } from "./readable";
 it("says values without the marks of JSON, and names what stands for something", () => {
   const nameOf = (id: string) => ({ "c01-9f": "opening-hours.md" })[id];
   expect(readable(["c01-9f", "gone"], nameOf)).toBe("opening-hours.md\ngone");
-  expect(readable([{ name: "day", type: "string", prompt: "" }, { name: "seats", type: "number" }])).toBe("name: day, type: string\nname: seats, type: number");
-  expect([readable(false), readable(0.5), readable(null), readable({ provider: "x", api_key: undefined, list: [1, 2] })]).toEqual(["No", "0.5", "", "provider: x, list: 1, 2"]);
+  expect(
+    readable([
+      { name: "day", type: "string", prompt: "" },
+      { name: "seats", type: "number" },
+    ]),
+  ).toBe("name: day, type: string\nname: seats, type: number");
+  expect([
+    readable(false),
+    readable(0.5),
+    readable(null),
+    readable({ provider: "x", api_key: undefined, list: [1, 2] }),
+  ]).toEqual(["No", "0.5", "", "provider: x, list: 1, 2"]);
 });

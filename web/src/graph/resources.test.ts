@@ -3,7 +3,8 @@ import { parse } from "./definition";
 import { DOCUMENTS, TOOLS, ableSteps, usersOf, withUsers } from "./resources";
 import type { NodeSpec } from "./specs";
 
-const spec = (name: string, ...properties: string[]) => [name, { name, properties: properties.map((property) => ({ name: property })) } as unknown as NodeSpec] as const;
+const spec = (name: string, ...properties: string[]) =>
+  [name, { name, properties: properties.map((property) => ({ name: property })) } as unknown as NodeSpec] as const;
 const specs = new Map([spec("agentNode", "tool_uuids", "document_refs"), spec("endCall")]);
 const graph = parse({
   nodes: [
@@ -26,6 +27,10 @@ it("says which steps use something, and lets others use it", () => {
 
 it("takes a document away under whichever name the step has it", () => {
   const steps = ableSteps(graph, specs, DOCUMENTS);
-  expect(dataOf(withUsers(graph, steps, DOCUMENTS, "d", ["b"]))).toEqual({ a: { tool_uuids: ["t"] }, b: { tool_uuids: ["other"], document_refs: ["d"] }, c: {} });
+  expect(dataOf(withUsers(graph, steps, DOCUMENTS, "d", ["b"]))).toEqual({
+    a: { tool_uuids: ["t"] },
+    b: { tool_uuids: ["other"], document_refs: ["d"] },
+    c: {},
+  });
   expect(withUsers(graph, steps, DOCUMENTS, "d", ["a"])).toBe(graph);
 });

@@ -22,11 +22,17 @@ export function search(definition: Definition, query: string): Hit[] {
   for (const node of definition.nodes) {
     const title = stepName(node);
     if (title.toLowerCase().includes(wanted)) named.push({ kind: "step", id: node.id, title, excerpt: "" });
-    else if (has(node.data, wanted)) texts.push({ kind: "step", id: node.id, title, excerpt: excerpt(node.data, wanted) });
+    else if (has(node.data, wanted))
+      texts.push({ kind: "step", id: node.id, title, excerpt: excerpt(node.data, wanted) });
   }
   const ways = definition.edges
     .filter((edge) => has(edge.data, wanted))
-    .map((edge): Hit => ({ kind: "way", id: edge.id, title: wayLabel(edge) || edge.id, excerpt: excerpt(edge.data, wanted) }));
+    .map((edge): Hit => ({
+      kind: "way",
+      id: edge.id,
+      title: wayLabel(edge) || edge.id,
+      excerpt: excerpt(edge.data, wanted),
+    }));
   return [...named, ...texts, ...ways].slice(0, MOST);
 }
 

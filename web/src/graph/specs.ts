@@ -16,7 +16,8 @@ export function valueOf(property: PropertySpec, data: Data): unknown {
 const OTHER_NAMES = new Set(["document_uuids"]);
 
 export function isShown(property: PropertySpec, spec: Pick<NodeSpec, "properties">, data: Data): boolean {
-  if (OTHER_NAMES.has(property.name)) return Array.isArray(data[property.name]) && (data[property.name] as unknown[]).length > 0;
+  if (OTHER_NAMES.has(property.name))
+    return Array.isArray(data[property.name]) && (data[property.name] as unknown[]).length > 0;
   const { show, hide } = property.display_options ?? {};
   const isOneOf = ([name, values]: [string, unknown[]]) => {
     const other = spec.properties.find((candidate) => candidate.name === name);
@@ -30,7 +31,8 @@ export function isShown(property: PropertySpec, spec: Pick<NodeSpec, "properties
 export function newStep(spec: NodeSpec, definition: Definition, position: Point): Step {
   const data: Data = {};
   for (const property of spec.properties) {
-    if (property.default !== null && property.default !== undefined) data[property.name] = structuredClone(property.default);
+    if (property.default !== null && property.default !== undefined)
+      data[property.name] = structuredClone(property.default);
   }
   const names = new Set(definition.nodes.map((node) => node.data["name"]));
   let name = spec.display_name;
@@ -41,7 +43,9 @@ export function newStep(spec: NodeSpec, definition: Definition, position: Point)
 /** Whether the graph may have one more step of this kind. */
 export function canAdd(spec: NodeSpec, definition: Definition): boolean {
   const most = spec.graph_constraints?.max_instances;
-  return most === null || most === undefined || definition.nodes.filter((node) => node.type === spec.name).length < most;
+  return (
+    most === null || most === undefined || definition.nodes.filter((node) => node.type === spec.name).length < most
+  );
 }
 
 export function mayEnter(spec: NodeSpec | undefined): boolean {
@@ -53,7 +57,12 @@ export function mayLeave(spec: NodeSpec | undefined): boolean {
 }
 
 /** Whether a way may be drawn between two steps, by what their kinds declare. */
-export function canConnect(specs: ReadonlyMap<string, NodeSpec>, definition: Definition, source: string, target: string): boolean {
+export function canConnect(
+  specs: ReadonlyMap<string, NodeSpec>,
+  definition: Definition,
+  source: string,
+  target: string,
+): boolean {
   const kindOf = (id: string) => definition.nodes.find((node) => node.id === id)?.type ?? "";
   return source !== target && mayLeave(specs.get(kindOf(source))) && mayEnter(specs.get(kindOf(target)));
 }
@@ -74,7 +83,10 @@ const SECTIONS: [RegExp, string][] = [
 
 /** The fields of a kind in groups; the first, without a title, holds what every author sets. */
 export function sectionsOf(spec: Pick<NodeSpec, "properties">): Section[] {
-  const sections: Section[] = [{ title: "", properties: [] }, ...SECTIONS.map(([, title]) => ({ title, properties: [] }))];
+  const sections: Section[] = [
+    { title: "", properties: [] },
+    ...SECTIONS.map(([, title]) => ({ title, properties: [] })),
+  ];
   for (const property of spec.properties) {
     const at = SECTIONS.findIndex(([pattern]) => pattern.test(property.name)) + 1;
     sections[at]?.properties.push(property);

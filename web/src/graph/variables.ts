@@ -9,7 +9,9 @@ const BUILT_IN = ["current_time", "current_weekday", "phone_number"];
 export function knownVariables(definition: Definition, set: Data): string[] {
   const read = definition.nodes.flatMap((node) => {
     const rows = node.data["extraction_variables"];
-    return node.data["extraction_enabled"] === true && Array.isArray(rows) ? rows.map((row) => text(object(row)["name"])) : [];
+    return node.data["extraction_enabled"] === true && Array.isArray(rows)
+      ? rows.map((row) => text(object(row)["name"]))
+      : [];
   });
   const used = definition.nodes.flatMap((node) => Object.values(node.data).flatMap((value) => usedIn(text(value))));
   return [...new Set([...Object.keys(set), ...read, ...used, ...BUILT_IN])].filter((name) => name !== "");

@@ -8,7 +8,10 @@ import type { Schema } from "./types";
 export type CarrierAccount = Schema<"TelephonyConfigItem">;
 
 export function useCarrierAccounts() {
-  return useQuery({ queryKey: ["telephony", "accounts"], queryFn: () => unwrap(api.GET("/api/v1/organizations/telephony-configs")) });
+  return useQuery({
+    queryKey: ["telephony", "accounts"],
+    queryFn: () => unwrap(api.GET("/api/v1/organizations/telephony-configs")),
+  });
 }
 
 /** The numbers of an account from which it may call, its default first. */
@@ -18,7 +21,9 @@ export function useCallerNumbers(accountId: number | undefined) {
     enabled: accountId !== undefined,
     queryFn: () =>
       unwrap(
-        api.GET("/api/v1/organizations/telephony-configs/{configuration_id}/phone-numbers", { params: { path: { configuration_id: accountId ?? 0 } } }),
+        api.GET("/api/v1/organizations/telephony-configs/{configuration_id}/phone-numbers", {
+          params: { path: { configuration_id: accountId ?? 0 } },
+        }),
       ),
     select: ({ phone_numbers: numbers }) =>
       numbers
@@ -32,7 +37,8 @@ export function useCallerNumbers(accountId: number | undefined) {
 const BLOCKED: Record<string, string> = {
   carrier_cannot_dial: "This carrier cannot place calls here; it answers them.",
   inactive: "It is switched off: no call comes or goes.",
-  public_url_missing: "No call can leave: the carrier has to reach this server. Start it with OFFHOOK_PUBLIC_URL set to its public address.",
+  public_url_missing:
+    "No call can leave: the carrier has to reach this server. Start it with OFFHOOK_PUBLIC_URL set to its public address.",
   no_phone_number: "No call can leave yet: add a number to call from.",
 };
 

@@ -4,11 +4,15 @@ import type { CallEvent } from "./events";
 
 const event = (type: string, data: Record<string, unknown> = {}, at_ms = 0): CallEvent => ({ type, at_ms, data });
 const after = (...events: CallEvent[]) => events.reduce(advance, EMPTY);
-const speech = (lines: Line[]) => lines.flatMap((line) => (line.kind === "speech" ? [`${line.speaker} ${line.state}: ${line.text}`] : []));
+const speech = (lines: Line[]) =>
+  lines.flatMap((line) => (line.kind === "speech" ? [`${line.speaker} ${line.state}: ${line.text}`] : []));
 
 describe("a conversation", () => {
   it("shows partial words of the caller until they are final", () => {
-    const partial = after(event("caller_partial", { text: "I would" }), event("caller_partial", { text: "I would like" }));
+    const partial = after(
+      event("caller_partial", { text: "I would" }),
+      event("caller_partial", { text: "I would like" }),
+    );
     expect(speech(partial.lines)).toEqual(["caller live: I would like"]);
     const final = advance(partial, event("caller_said", { text: "I would like a table", start_s: 1, end_s: 2 }));
     expect(speech(final.lines)).toEqual(["caller final: I would like a table"]);
@@ -19,7 +23,10 @@ describe("a conversation", () => {
   });
 
   it("joins the agent's sentences to one line and closes it with what was said", () => {
-    const speaking = after(event("agent_speaking", { text: "Hello." }, 100), event("agent_speaking", { text: "How can I help?" }, 900));
+    const speaking = after(
+      event("agent_speaking", { text: "Hello." }, 100),
+      event("agent_speaking", { text: "How can I help?" }, 900),
+    );
     expect(speech(speaking.lines)).toEqual(["agent live: Hello. How can I help?"]);
     const said = advance(speaking, event("agent_said", { text: "Hello. How can I help?", interrupted: false }));
     expect(speech(said.lines)).toEqual(["agent final: Hello. How can I help?"]);
@@ -45,7 +52,10 @@ describe("a conversation", () => {
       event("agent_said", { text: "One.", interrupted: false }),
     );
     expect(speech(state.lines)).toEqual(["agent final: One.", "agent live: Two."]);
-    expect(speech(advance(state, event("agent_said", { text: "Two." })).lines)).toEqual(["agent final: One.", "agent final: Two."]);
+    expect(speech(advance(state, event("agent_said", { text: "Two." })).lines)).toEqual([
+      "agent final: One.",
+      "agent final: Two.",
+    ]);
   });
 
   it("reads stored events, which have no live ones, the same way", () => {
@@ -57,7 +67,10 @@ describe("a conversation", () => {
   });
 
   it("follows the current node and says so between the lines", () => {
-    const state = after(event("node_entered", { node_id: "s", name: "Welcome" }), event("node_entered", { node_id: "b", name: "Booking" }));
+    const state = after(
+      event("node_entered", { node_id: "s", name: "Welcome" }),
+      event("node_entered", { node_id: "b", name: "Booking" }),
+    );
     expect(state.nodeId).toBe("b");
     expect(state.lines.map((line) => line.text)).toEqual(["Welcome", "Booking"]);
   });

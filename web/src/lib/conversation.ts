@@ -72,7 +72,9 @@ export function settle(state: Conversation): Conversation {
 }
 
 function openLine(state: Conversation, speaker: Speaker): SpeechLine | undefined {
-  return state.lines.findLast((line): line is SpeechLine => line.kind === "speech" && line.speaker === speaker && line.state === "live");
+  return state.lines.findLast(
+    (line): line is SpeechLine => line.kind === "speech" && line.speaker === speaker && line.state === "live",
+  );
 }
 
 function replace(state: Conversation, line: SpeechLine): Conversation {
@@ -101,7 +103,14 @@ function callerSpeaks(state: Conversation, event: CallEvent, lineState: LineStat
     return replace(state, { ...open, text: words, state: lineState });
   }
   if (words === "") return state;
-  return append(state, { kind: "speech", speaker: "caller", text: words, state: lineState, atMs: startMs(event), unheard: "" });
+  return append(state, {
+    kind: "speech",
+    speaker: "caller",
+    text: words,
+    state: lineState,
+    atMs: startMs(event),
+    unheard: "",
+  });
 }
 
 function agentSpeaks(state: Conversation, event: CallEvent): Conversation {
@@ -109,7 +118,14 @@ function agentSpeaks(state: Conversation, event: CallEvent): Conversation {
   if (words === "") return state;
   const open = openLine(state, "agent");
   if (open !== undefined) return replace(state, { ...open, text: `${open.text} ${words}` });
-  return append(state, { kind: "speech", speaker: "agent", text: words, state: "live", atMs: event.at_ms, unheard: "" });
+  return append(state, {
+    kind: "speech",
+    speaker: "agent",
+    text: words,
+    state: "live",
+    atMs: event.at_ms,
+    unheard: "",
+  });
 }
 
 /** What was announced is corrected to what was heard; announced sentences that follow it stay open. */
@@ -117,16 +133,31 @@ function agentSaid(state: Conversation, event: CallEvent): Conversation {
   const heard = text(event, "text");
   const isInterrupted = event.data["interrupted"] === true;
   const open = openLine(state, "agent");
-  const said = { kind: "speech", speaker: "agent", text: heard, state: isInterrupted ? "interrupted" : "final", unheard: "" } as const;
+  const said = {
+    kind: "speech",
+    speaker: "agent",
+    text: heard,
+    state: isInterrupted ? "interrupted" : "final",
+    unheard: "",
+  } as const;
   if (open === undefined) return heard === "" ? state : append(state, { ...said, atMs: startMs(event) });
   const rest = open.text.startsWith(heard) ? open.text.slice(heard.length).trim() : "";
   if (isInterrupted) {
-    return heard === "" && rest === "" ? remove(state, open.id) : replace(state, { ...said, id: open.id, atMs: open.atMs, unheard: rest });
+    return heard === "" && rest === ""
+      ? remove(state, open.id)
+      : replace(state, { ...said, id: open.id, atMs: open.atMs, unheard: rest });
   }
   if (heard === "") return remove(state, open.id);
   const closed = replace(state, { ...said, id: open.id, atMs: open.atMs });
   if (rest === "") return closed;
-  return append(closed, { kind: "speech", speaker: "agent", text: rest, state: "live", atMs: event.at_ms, unheard: "" });
+  return append(closed, {
+    kind: "speech",
+    speaker: "agent",
+    text: rest,
+    state: "live",
+    atMs: event.at_ms,
+    unheard: "",
+  });
 }
 
 function startMs(event: CallEvent): number {
@@ -149,13 +180,24 @@ function noteOf(event: CallEvent): [string, NoteLine["tone"]] {
     case "tool_called":
       return [`Tool ${text(event, "name")}`, "plain"];
     case "tool_answered":
-      return event.data["ok"] === false ? [`Tool ${text(event, "name")} failed: ${text(event, "error")}`, "warning"] : ["", "plain"];
+      return event.data["ok"] === false
+        ? [`Tool ${text(event, "name")} failed: ${text(event, "error")}`, "warning"]
+        : ["", "plain"];
     case "model_failed":
-      return [`${text(event, "kind").toUpperCase()} ${text(event, "provider")} failed: ${text(event, "message")}`, "warning"];
+      return [
+        `${text(event, "kind").toUpperCase()} ${text(event, "provider")} failed: ${text(event, "message")}`,
+        "warning",
+      ];
     case "failed_over":
-      return [`${text(event, "kind").toUpperCase()} switched from ${text(event, "from")} to ${text(event, "to")}`, "warning"];
+      return [
+        `${text(event, "kind").toUpperCase()} switched from ${text(event, "from")} to ${text(event, "to")}`,
+        "warning",
+      ];
     case "watchdog_acted":
-      return [`${WATCHDOG[text(event, "step")] ?? text(event, "step")}: ${text(event, "reason").replaceAll("_", " ")}`, "warning"];
+      return [
+        `${WATCHDOG[text(event, "step")] ?? text(event, "step")}: ${text(event, "reason").replaceAll("_", " ")}`,
+        "warning",
+      ];
     case "caller_idle":
       return ["The caller is silent", "plain"];
     case "duration_warned":

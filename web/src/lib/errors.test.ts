@@ -18,7 +18,13 @@ describe("an error answer", () => {
   });
 
   it("carries the problems of an agent that cannot be published", () => {
-    const problem = { kind: "node", id: "a", field: "data.prompt", code: "prompt_required", message: "Prompt is required." };
+    const problem = {
+      kind: "node",
+      id: "a",
+      field: "data.prompt",
+      code: "prompt_required",
+      message: "Prompt is required.",
+    };
     const error = errorFrom(422, { detail: { is_valid: false, errors: [problem] }, code: "workflow_invalid" });
     expect(error.message).toBe("The agent has 1 problem.");
     expect(error.problems).toEqual([problem]);
@@ -26,8 +32,16 @@ describe("an error answer", () => {
 
   it("carries the wrong rows of a file", () => {
     const row = { row: 3, column: "phone_number", message: "not E.164" };
-    const error = errorFrom(422, { detail: { message: "The contact file has 2 errors", errors: [row], total_errors: 2 }, code: "contacts_invalid" });
-    expect(error).toMatchObject({ code: "contacts_invalid", message: "The contact file has 2 errors", rows: [row], totalRows: 2 });
+    const error = errorFrom(422, {
+      detail: { message: "The contact file has 2 errors", errors: [row], total_errors: 2 },
+      code: "contacts_invalid",
+    });
+    expect(error).toMatchObject({
+      code: "contacts_invalid",
+      message: "The contact file has 2 errors",
+      rows: [row],
+      totalRows: 2,
+    });
   });
 
   it.each([
@@ -53,7 +67,11 @@ describe("a form", () => {
   const error = errorFrom(422, {
     detail: [
       { loc: ["body", "name"], msg: "String should have at least 1 character", type: "string_too_short" },
-      { loc: ["body", "definition", "http_api", "config", "url"], msg: "Value error, not an address.", type: "value_error" },
+      {
+        loc: ["body", "definition", "http_api", "config", "url"],
+        msg: "Value error, not an address.",
+        type: "value_error",
+      },
       { loc: ["body", "role"], msg: "no such role", type: "enum" },
     ],
   });
@@ -63,7 +81,9 @@ describe("a form", () => {
       name: "Name is needed.",
       "definition.config.url": "Not an address.",
     });
-    expect(fieldErrors(error, ["name"], { name: "What it is called" })).toEqual({ name: "What it is called is needed." });
+    expect(fieldErrors(error, ["name"], { name: "What it is called" })).toEqual({
+      name: "What it is called is needed.",
+    });
     expect(fieldErrors(error, ["definition"])).toEqual({ definition: "Not an address." });
   });
 
@@ -74,17 +94,36 @@ describe("a form", () => {
     expect(formError(null, ["name"])).toBeNull();
     const refused = errorFrom(422, { detail: "That address is private.", code: "webhook_url_refused" });
     expect(fieldErrors(refused, ["url"])).toEqual({ url: "That address is private." });
-    expect([formError(refused, ["url"]), formError(refused, ["name"])]).toEqual([null, "Address: That address is private."]);
+    expect([formError(refused, ["url"]), formError(refused, ["name"])]).toEqual([
+      null,
+      "Address: That address is private.",
+    ]);
   });
 
   it("finds the place of a refused model in its sentence, in the organisation's form and in an agent's", () => {
-    const unknown = errorFrom(422, { detail: "models.llm.model 'gpt-99' is not one of openai's: gpt-4.1.", code: "unknown_model" });
-    expect(fieldErrors(unknown, ["services.llm.model"])).toEqual({ "services.llm.model": "Model 'gpt-99' is not one of openai's: gpt-4.1." });
-    expect(fieldErrors(unknown, ["workflow_configurations.models.llm.model"])["workflow_configurations.models.llm.model"]).toContain("gpt-99");
-    expect([formError(unknown, ["services.llm.model"]), fieldErrors(unknown, ["services.tts.model"])]).toEqual([null, {}]);
+    const unknown = errorFrom(422, {
+      detail: "models.llm.model 'gpt-99' is not one of openai's: gpt-4.1.",
+      code: "unknown_model",
+    });
+    expect(fieldErrors(unknown, ["services.llm.model"])).toEqual({
+      "services.llm.model": "Model 'gpt-99' is not one of openai's: gpt-4.1.",
+    });
+    expect(
+      fieldErrors(unknown, ["workflow_configurations.models.llm.model"])["workflow_configurations.models.llm.model"],
+    ).toContain("gpt-99");
+    expect([formError(unknown, ["services.llm.model"]), fieldErrors(unknown, ["services.tts.model"])]).toEqual([
+      null,
+      {},
+    ]);
     const lacking = errorFrom(422, { detail: "OpenAI needs an api_key (models.llm).", code: "key_missing" });
-    expect(fieldErrors(lacking, ["services.llm.api_key"])).toEqual({ "services.llm.api_key": "OpenAI needs an API key." });
-    const sent = errorFrom(422, { detail: [{ loc: ["body", "services", "tts", "speed"], msg: "Input should be less than or equal to 4" }] });
-    expect(fieldErrors(sent, ["services.tts.speed"])).toEqual({ "services.tts.speed": "Speed should be less than or equal to 4." });
+    expect(fieldErrors(lacking, ["services.llm.api_key"])).toEqual({
+      "services.llm.api_key": "OpenAI needs an API key.",
+    });
+    const sent = errorFrom(422, {
+      detail: [{ loc: ["body", "services", "tts", "speed"], msg: "Input should be less than or equal to 4" }],
+    });
+    expect(fieldErrors(sent, ["services.tts.speed"])).toEqual({
+      "services.tts.speed": "Speed should be less than or equal to 4.",
+    });
   });
 });

@@ -49,7 +49,8 @@ export function errorFrom(status: number, body: unknown): ApiError {
     const fields = detail.map(fieldProblem).filter((problem) => problem !== null);
     return new ApiError(status, "invalid", fields.map(sentenceOf).join(" ") || fallback(status), [], fields);
   }
-  if (isObject(detail) && typeof detail["message"] === "string") return withRows(new ApiError(status, name, detail["message"]), detail);
+  if (isObject(detail) && typeof detail["message"] === "string")
+    return withRows(new ApiError(status, name, detail["message"]), detail);
   if (isObject(detail) && Array.isArray(detail["errors"])) {
     const problems = detail["errors"].filter(isObject) as unknown as WorkflowProblem[];
     const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
@@ -74,7 +75,9 @@ export function messageOf(error: unknown): string {
 
 function fieldProblem(item: unknown): FieldProblem | null {
   if (!isObject(item) || typeof item["msg"] !== "string") return null;
-  const path = Array.isArray(item["loc"]) ? item["loc"].filter((part, index) => !(index === 0 && PLACES.includes(String(part)))).join(".") : "";
+  const path = Array.isArray(item["loc"])
+    ? item["loc"].filter((part, index) => !(index === 0 && PLACES.includes(String(part)))).join(".")
+    : "";
   return { path, message: item["msg"] };
 }
 
@@ -130,7 +133,8 @@ export function fieldErrors<Name extends string>(
   const found: Partial<Record<Name, string>> = {};
   for (const problem of problemsOf(error)) {
     const name = [...names].sort((a, b) => b.length - a.length).find((candidate) => covers(candidate, problem.path));
-    if (name !== undefined && found[name] === undefined) found[name] = sentence(labels[name] ?? labelOf(problem.path), problem.message);
+    if (name !== undefined && found[name] === undefined)
+      found[name] = sentence(labels[name] ?? labelOf(problem.path), problem.message);
   }
   return found;
 }

@@ -12,7 +12,11 @@ export interface Place {
 }
 
 /** Whether the end is followed after a scroll. One that goes down and is not there yet is our own, under way. */
-export function isFollowing(before: boolean, lastTop: number, { scrollTop, scrollHeight, clientHeight }: Place): boolean {
+export function isFollowing(
+  before: boolean,
+  lastTop: number,
+  { scrollTop, scrollHeight, clientHeight }: Place,
+): boolean {
   if (scrollHeight - scrollTop - clientHeight < NEAR) return true;
   return before && scrollTop >= lastTop;
 }

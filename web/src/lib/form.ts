@@ -13,7 +13,9 @@ export interface Form<Values extends object> {
   /** For TextInput, Textarea, PasswordInput. */
   text: (name: keyof Values & string) => { value: string; onChange: (event: Input) => void; error?: string };
   /** For Select, NumberInput, MultiSelect and the like, which hand over the value itself. */
-  field: <Name extends keyof Values & string>(name: Name) => { value: Values[Name]; onChange: (value: unknown) => void; error?: string };
+  field: <Name extends keyof Values & string>(
+    name: Name,
+  ) => { value: Values[Name]; onChange: (value: unknown) => void; error?: string };
   /** For Switch and Checkbox. */
   check: (name: keyof Values & string) => { checked: boolean; onChange: (event: Box) => void; error?: string };
   /** What is wrong beside the fields, or null. */
@@ -48,7 +50,11 @@ export function useForm<Values extends object>(
       onChange: (event) => set(name, event.currentTarget.value as Values[typeof name]),
       ...at(name),
     }),
-    field: (name) => ({ value: values[name], onChange: (value) => set(name, value as Values[typeof name]), ...at(name) }),
+    field: (name) => ({
+      value: values[name],
+      onChange: (value) => set(name, value as Values[typeof name]),
+      ...at(name),
+    }),
     check: (name) => ({
       checked: Boolean(values[name]),
       onChange: (event) => set(name, event.currentTarget.checked as Values[typeof name]),

@@ -8,7 +8,13 @@ describe("formats", () => {
   });
 
   it("shows short waits in milliseconds and long ones in seconds", () => {
-    expect([ms(87.4), ms(999), ms(999.6), ms(1240), ms(undefined)]).toEqual(["87 ms", "999 ms", "1.00 s", "1.24 s", "–"]);
+    expect([ms(87.4), ms(999), ms(999.6), ms(1240), ms(undefined)]).toEqual([
+      "87 ms",
+      "999 ms",
+      "1.00 s",
+      "1.24 s",
+      "–",
+    ]);
   });
 
   it("says how long ago something was", () => {
@@ -26,7 +32,9 @@ describe("formats", () => {
 
   it("says how soon something will be", () => {
     const now = Date.parse("2026-03-01T12:00:00Z");
-    expect(["2026-03-01T11:59:40Z", "2026-03-01T12:00:20Z", "2026-03-01T12:30:00Z"].map((at) => soon(at, now))).toEqual(["now", "in 20 seconds", "in 30 minutes"]);
+    expect(["2026-03-01T11:59:40Z", "2026-03-01T12:00:20Z", "2026-03-01T12:30:00Z"].map((at) => soon(at, now))).toEqual(
+      ["now", "in 20 seconds", "in 30 minutes"],
+    );
     expect(soon("2026-03-02T12:00:00Z", now)).toContain("2026");
   });
 

@@ -60,7 +60,13 @@ export function singular(plural: string): string {
 /** Day and time by the reader's clock. */
 export function dateTime(iso: string | null | undefined): string {
   if (iso === null || iso === undefined) return "–";
-  return new Date(iso).toLocaleString(undefined, { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
+  return new Date(iso).toLocaleString(undefined, {
+    day: "numeric",
+    month: "short",
+    year: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+  });
 }
 
 export function fileSize(bytes: number): string {

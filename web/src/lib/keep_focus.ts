@@ -16,11 +16,16 @@ export function keepFocus(): void {
   });
   const giveBack = (changes: MutationRecord[]) => {
     for (const { target } of changes) {
-      if (target === last && target instanceof HTMLButtonElement && !target.disabled && isLost()) target.focus({ preventScroll: true });
+      if (target === last && target instanceof HTMLButtonElement && !target.disabled && isLost())
+        target.focus({ preventScroll: true });
     }
     if (last === null || last.isConnected || !isLost()) return;
     last = null;
     window.setTimeout(() => isLost() && focusPlace(left), AFTER_MS);
   };
-  new MutationObserver(giveBack).observe(document.body, { subtree: true, childList: true, attributeFilter: ["disabled"] });
+  new MutationObserver(giveBack).observe(document.body, {
+    subtree: true,
+    childList: true,
+    attributeFilter: ["disabled"],
+  });
 }

@@ -2,7 +2,15 @@ import { describe, expect, it } from "vitest";
 import { percentile, turnsOf } from "./latency";
 
 const timed = (data: Record<string, number>) => ({ type: "turn_timed", at_ms: 5000, data });
-const full = { caller_stopped: 1, turn_decided: 1.5, first_token: 1.62, first_sentence: 1.8, first_byte: 1.88, first_frame: 1.9, response_ms: 900 };
+const full = {
+  caller_stopped: 1,
+  turn_decided: 1.5,
+  first_token: 1.62,
+  first_sentence: 1.8,
+  first_byte: 1.88,
+  first_frame: 1.9,
+  response_ms: 900,
+};
 
 describe("the latency of a turn", () => {
   it("is split into the steps that the caller waited for", () => {

@@ -42,7 +42,12 @@ function turnOf(event: CallEvent, index: number): Turn | null {
     parts.push({ key: step.key, ms: Math.max(0, Math.round((until - from) * 1000)) });
     from = Math.max(from, until);
   }
-  return { index, atMs: event.at_ms, responseMs: number(event, "response_ms") ?? Math.round((heard - stopped) * 1000), parts };
+  return {
+    index,
+    atMs: event.at_ms,
+    responseMs: number(event, "response_ms") ?? Math.round((heard - stopped) * 1000),
+    parts,
+  };
 }
 
 /** The value below which `share` (0…1) of the turns lie (nearest rank); null without turns. */

@@ -1,7 +1,12 @@
 import { expect, it } from "vitest";
 import { BEFORE, finish, follow, inOrder } from "./live_run";
 
-const event = (seq: number, type: string, data: Record<string, unknown> = {}) => ({ seq, type, at_ms: seq * 100, data });
+const event = (seq: number, type: string, data: Record<string, unknown> = {}) => ({
+  seq,
+  type,
+  at_ms: seq * 100,
+  data,
+});
 
 it("follows a run through its steps and its tools, each event once", () => {
   const events = [

@@ -25,7 +25,15 @@ export interface LiveRun {
   seq: number;
 }
 
-export const BEFORE: LiveRun = { conversation: EMPTY, visited: [], tools: [], turns: [], isAnswered: false, ended: null, seq: 0 };
+export const BEFORE: LiveRun = {
+  conversation: EMPTY,
+  visited: [],
+  tools: [],
+  turns: [],
+  isAnswered: false,
+  ended: null,
+  seq: 0,
+};
 
 export interface NumberedEvent extends CallEvent {
   seq?: number;
@@ -42,7 +50,10 @@ export function follow(run: LiveRun, event: NumberedEvent): LiveRun {
     visited: nodeId === null || run.visited.includes(nodeId) ? run.visited : [...run.visited, nodeId],
     tools: toolsAfter(run.tools, event),
     turns: addTurn(run.turns, event),
-    isAnswered: run.isAnswered || event.type === "call_started" || (event.type === "status_changed" && text(event, "status") === "in_progress"),
+    isAnswered:
+      run.isAnswered ||
+      event.type === "call_started" ||
+      (event.type === "status_changed" && text(event, "status") === "in_progress"),
     seq: event.seq ?? run.seq,
   };
 }
@@ -57,7 +68,11 @@ export function inOrder(lines: readonly Line[]): Line[] {
 }
 
 function toolsAfter(tools: ToolCall[], event: CallEvent): ToolCall[] {
-  if (event.type === "tool_called") return [...tools, { name: text(event, "name"), arguments: event.data["arguments"] ?? null, isOk: undefined, result: "" }];
+  if (event.type === "tool_called")
+    return [
+      ...tools,
+      { name: text(event, "name"), arguments: event.data["arguments"] ?? null, isOk: undefined, result: "" },
+    ];
   if (event.type !== "tool_answered") return tools;
   const at = tools.findLastIndex((call) => call.name === text(event, "name") && call.isOk === undefined);
   const isOk = event.data["ok"] !== false;

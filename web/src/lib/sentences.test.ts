@@ -11,7 +11,10 @@ describe("what the API says about a field", () => {
     ["String should match pattern '^[a-z]+$'", "Name is not written in a way that can be used here."],
     ["Input should be a valid integer, unable to parse string as an integer", "Name should be a whole number."],
     ["Input should be less than or equal to 2", "Name should be less than or equal to 2."],
-    ["value is not a valid email address: An email address must have an @-sign.", "An email address must have an @-sign."],
+    [
+      "value is not a valid email address: An email address must have an @-sign.",
+      "An email address must have an @-sign.",
+    ],
     ["Value error, not E.164.", "Not E.164."],
     ["That name is taken.", "That name is taken."],
   ])("%s", (said, shown) => {
@@ -25,13 +28,13 @@ describe("what the API says about a field", () => {
   });
 
   it("calls a field as the page does", () => {
-    expect([labelOf("url"), labelOf("definition.config.timeout_ms"), labelOf("headers.0.key"), labelOf("first_name"), labelOf("numbers.3"), labelOf("")]).toEqual([
-      "Address",
-      "Longest wait",
-      "Key",
-      "First name",
-      "Numbers",
-      "",
-    ]);
+    expect([
+      labelOf("url"),
+      labelOf("definition.config.timeout_ms"),
+      labelOf("headers.0.key"),
+      labelOf("first_name"),
+      labelOf("numbers.3"),
+      labelOf(""),
+    ]).toEqual(["Address", "Longest wait", "Key", "First name", "Numbers", ""]);
   });
 });

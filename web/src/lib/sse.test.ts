@@ -2,7 +2,9 @@ import { expect, it } from "vitest";
 import { split } from "./sse";
 
 it("takes whole events and keeps the beginning of the next", () => {
-  const { events, rest } = split('event: progress\ndata: {"a": 1}\n\n: still here\n\nid: 4\r\ndata: x\r\ndata: y\r\n\r\nevent: en');
+  const { events, rest } = split(
+    'event: progress\ndata: {"a": 1}\n\n: still here\n\nid: 4\r\ndata: x\r\ndata: y\r\n\r\nevent: en',
+  );
   expect(events).toEqual([
     { name: "progress", data: '{"a": 1}' },
     { name: "message", data: "x\ny" },

@@ -28,7 +28,10 @@ function eventOf(block: string): ServerEvent | null {
 
 /** Hands over each event until the server ends the stream; throws what `fetch` or the server refuses with. */
 export async function listen(path: string, signal: AbortSignal, onEvent: (event: ServerEvent) => void): Promise<void> {
-  const response = await fetch(path, { signal, headers: { Authorization: `Bearer ${token() ?? ""}`, Accept: "text/event-stream" } });
+  const response = await fetch(path, {
+    signal,
+    headers: { Authorization: `Bearer ${token() ?? ""}`, Accept: "text/event-stream" },
+  });
   if (!response.ok || response.body === null) throw errorFrom(response.status, await response.json().catch(() => null));
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let buffer = "";

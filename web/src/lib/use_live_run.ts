@@ -8,7 +8,8 @@ import { type ServerEvent, listen } from "./sse";
 /** After a broken connection. */
 const AGAIN_MS = 1_500;
 
-type Action = { type: "begun" } | { type: "event"; event: NumberedEvent } | { type: "ended"; ended: NonNullable<LiveRun["ended"]> };
+type Action =
+  { type: "begun" } | { type: "event"; event: NumberedEvent } | { type: "ended"; ended: NonNullable<LiveRun["ended"]> };
 
 function reduce(run: LiveRun, action: Action): LiveRun {
   switch (action.type) {
@@ -30,10 +31,21 @@ export function useLiveRun(agentId: number, runId: number | null): LiveRun {
     let seq = 0;
     let isOver = false;
     const take = ({ name, data }: ServerEvent) => {
-      const content = JSON.parse(data) as NumberedEvent & { status?: string; outcome?: string | null; end_reason?: string | null };
+      const content = JSON.parse(data) as NumberedEvent & {
+        status?: string;
+        outcome?: string | null;
+        end_reason?: string | null;
+      };
       if (name === "ended") {
         isOver = true;
-        dispatch({ type: "ended", ended: { status: content.status ?? "completed", outcome: content.outcome ?? null, endReason: content.end_reason ?? null } });
+        dispatch({
+          type: "ended",
+          ended: {
+            status: content.status ?? "completed",
+            outcome: content.outcome ?? null,
+            endReason: content.end_reason ?? null,
+          },
+        });
         return;
       }
       seq = Math.max(seq, content.seq ?? 0);

@@ -45,6 +45,8 @@ export function usePreview() {
 
 async function spoken(tts: Schema<"TtsService">, signal: AbortSignal): Promise<Blob> {
   const body = { tts } as Schema<"VoicePreviewRequest">;
-  const sound = await unwrap(api.POST("/api/v1/organizations/model-configurations/v2/voice-preview", { body, parseAs: "blob", signal }));
+  const sound = await unwrap(
+    api.POST("/api/v1/organizations/model-configurations/v2/voice-preview", { body, parseAs: "blob", signal }),
+  );
   return sound as Blob;
 }

@@ -4,7 +4,8 @@ import { barsOf, PeakReader } from "./wav_peaks";
 /** A stereo file at 1000 Hz, so that a step of 20 ms is 20 frames. */
 function wav(frames: [number, number][]): Uint8Array {
   const view = new DataView(new ArrayBuffer(44 + frames.length * 4));
-  const tag = (at: number, words: string) => [...words].forEach((letter, index) => view.setUint8(at + index, letter.charCodeAt(0)));
+  const tag = (at: number, words: string) =>
+    [...words].forEach((letter, index) => view.setUint8(at + index, letter.charCodeAt(0)));
   tag(0, "RIFF");
   tag(36, "data");
   view.setUint16(20, 1, true);
@@ -18,7 +19,9 @@ function wav(frames: [number, number][]): Uint8Array {
   return new Uint8Array(view.buffer);
 }
 
-const FILE = wav(Array.from({ length: 50 }, (_, index): [number, number] => [index < 20 ? 16384 : 0, index >= 40 ? -8192 : 0]));
+const FILE = wav(
+  Array.from({ length: 50 }, (_, index): [number, number] => [index < 20 ? 16384 : 0, index >= 40 ? -8192 : 0]),
+);
 
 it.each([1, 3, 44, 61, 1000])("finds each channel's loudness in pieces of %i bytes", (size) => {
   const reader = new PeakReader();

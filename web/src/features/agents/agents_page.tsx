@@ -31,7 +31,9 @@ export function AgentsPage() {
         {canWrite && count > 0 && <Button onClick={() => setIsCreating(true)}>New agent</Button>}
       </Group>
       {agents.isPending && <Loading />}
-      {agents.isError && <Problem title="The agents could not be loaded" error={agents.error} onRetry={() => void agents.refetch()} />}
+      {agents.isError && (
+        <Problem title="The agents could not be loaded" error={agents.error} onRetry={() => void agents.refetch()} />
+      )}
       {agents.data && count === 0 && <Empty onCreate={canWrite ? () => setIsCreating(true) : undefined} />}
       {agents.data && canWrite && <GetStarted agents={agents.data} onCreate={() => setIsCreating(true)} />}
       {count > 0 && (
@@ -71,11 +73,24 @@ function AgentCard({ agent }: { agent: AgentItem }) {
 }
 
 function Status({ agent }: { agent: AgentItem }) {
-  if (agent.status === "archived") return <Badge color="gray" variant="light" tt="none" miw="max-content">Archived</Badge>;
+  if (agent.status === "archived")
+    return (
+      <Badge color="gray" variant="light" tt="none" miw="max-content">
+        Archived
+      </Badge>
+    );
   return (
     <Group gap={6} wrap="nowrap">
-      {agent.has_draft && <Badge color="orange" c="var(--draft)" variant="light" tt="none" miw="max-content">Draft</Badge>}
-      {agent.published_version_number != null && <Badge variant="light" tt="none" miw="max-content">Published v{agent.published_version_number}</Badge>}
+      {agent.has_draft && (
+        <Badge color="orange" c="var(--draft)" variant="light" tt="none" miw="max-content">
+          Draft
+        </Badge>
+      )}
+      {agent.published_version_number != null && (
+        <Badge variant="light" tt="none" miw="max-content">
+          Published v{agent.published_version_number}
+        </Badge>
+      )}
     </Group>
   );
 }
@@ -99,8 +114,8 @@ function Empty({ onCreate }: { onCreate: (() => void) | undefined }) {
         No agents yet
       </Title>
       <Text c="dimmed" maw={440} ta="center">
-        An agent is a small graph: it greets, listens, and decides where the conversation goes next. Start with one that greets and says goodbye, and talk
-        to it right away.
+        An agent is a small graph: it greets, listens, and decides where the conversation goes next. Start with one that
+        greets and says goodbye, and talk to it right away.
       </Text>
       {onCreate && (
         <Button size="md" mt="sm" onClick={onCreate}>

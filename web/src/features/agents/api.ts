@@ -15,7 +15,11 @@ export function useCreateAgent() {
   const queries = useQueryClient();
   return useMutation({
     mutationFn: (name: string) =>
-      unwrap(api.POST("/api/v1/workflow/create/definition", { body: { name, workflow_definition: starterDefinition(name) } })),
+      unwrap(
+        api.POST("/api/v1/workflow/create/definition", {
+          body: { name, workflow_definition: starterDefinition(name) },
+        }),
+      ),
     onSuccess: () => queries.invalidateQueries({ queryKey: ["agents"] }),
   });
 }

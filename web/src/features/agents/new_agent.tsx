@@ -42,7 +42,16 @@ function Small({ onClose }: { onClose: () => void }) {
   return (
     <form onSubmit={submit}>
       <Stack>
-        <TextInput label="Name" placeholder="Front desk" data-autofocus required maxLength={200} value={name} error={error} onChange={(event) => setName(event.currentTarget.value)} />
+        <TextInput
+          label="Name"
+          placeholder="Front desk"
+          data-autofocus
+          required
+          maxLength={200}
+          value={name}
+          error={error}
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
         <Text fz="sm" c="dimmed">
           It starts as a draft that greets the caller, asks what they need, and says goodbye.
         </Text>
@@ -59,7 +68,10 @@ function Described({ onClose }: { onClose: () => void }) {
   const open = useOpen();
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    write.mutate({ ...values, call_type: values.call_type === "outbound" ? "outbound" : "inbound" }, { onSuccess: open });
+    write.mutate(
+      { ...values, call_type: values.call_type === "outbound" ? "outbound" : "inbound" },
+      { onSuccess: open },
+    );
   };
   const errors = fieldErrors(write.error, FIELDS);
   const set = (name: keyof typeof values, value: string) => setValues({ ...values, [name]: value });
@@ -76,7 +88,15 @@ function Described({ onClose }: { onClose: () => void }) {
             { value: "outbound", label: "It places calls" },
           ]}
         />
-        <TextInput label="What it is for" placeholder="Appointments of a dental practice" required maxLength={200} value={values.use_case} error={errors.use_case} onChange={(event) => set("use_case", event.currentTarget.value)} />
+        <TextInput
+          label="What it is for"
+          placeholder="Appointments of a dental practice"
+          required
+          maxLength={200}
+          value={values.use_case}
+          error={errors.use_case}
+          onChange={(event) => set("use_case", event.currentTarget.value)}
+        />
         <Textarea
           label="What it does"
           placeholder="Finds out whether the caller wants to book, change or cancel, agrees on a day and a time, and confirms both."
@@ -92,7 +112,12 @@ function Described({ onClose }: { onClose: () => void }) {
           Your organisation's language model writes the steps as a draft; the offline one does it by simple rules.
         </Text>
         {formError(write.error, FIELDS) !== null && <Problem error={write.error} />}
-        <Buttons word="Write it" isBusy={write.isPending} isOff={values.use_case.trim() === "" || values.activity_description.trim() === ""} onClose={onClose} />
+        <Buttons
+          word="Write it"
+          isBusy={write.isPending}
+          isOff={values.use_case.trim() === "" || values.activity_description.trim() === ""}
+          onClose={onClose}
+        />
       </Stack>
     </form>
   );
@@ -103,7 +128,17 @@ function useOpen() {
   return (agent: { id: number }) => void navigate({ to: "/agents/$agentId", params: { agentId: agent.id } });
 }
 
-function Buttons({ word, isBusy, isOff, onClose }: { word: string; isBusy: boolean; isOff: boolean; onClose: () => void }) {
+function Buttons({
+  word,
+  isBusy,
+  isOff,
+  onClose,
+}: {
+  word: string;
+  isBusy: boolean;
+  isOff: boolean;
+  onClose: () => void;
+}) {
   return (
     <Group justify="flex-end">
       <Button variant="default" onClick={onClose}>

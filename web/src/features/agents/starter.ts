@@ -11,7 +11,8 @@ export function starterDefinition(name: string) {
           name: "Welcome",
           greeting_type: "text",
           greeting: `Hello, this is ${name}. How can I help you?`,
-          prompt: "You answer the telephone. Find out in one or two friendly sentences what the caller needs, then say that you noted it.",
+          prompt:
+            "You answer the telephone. Find out in one or two friendly sentences what the caller needs, then say that you noted it.",
           allow_interrupt: true,
           add_global_prompt: true,
         },
@@ -20,7 +21,11 @@ export function starterDefinition(name: string) {
         id: "end",
         type: "endCall",
         position: { x: 0, y: 240 },
-        data: { name: "Goodbye", prompt: "Thank the caller and say goodbye in one sentence.", add_global_prompt: false },
+        data: {
+          name: "Goodbye",
+          prompt: "Thank the caller and say goodbye in one sentence.",
+          add_global_prompt: false,
+        },
       },
     ],
     edges: [

@@ -86,7 +86,8 @@ export function useInvitation(token: string) {
 export function useAcceptInvitation(token: string) {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: (body: { name?: string; password?: string }) => unwrap(api.POST("/api/v1/auth/invitations/accept", { body: { token, ...body } })),
+    mutationFn: (body: { name?: string; password?: string }) =>
+      unwrap(api.POST("/api/v1/auth/invitations/accept", { body: { token, ...body } })),
     onSuccess: (answer) => {
       queries.clear();
       signedIn(answer.token);

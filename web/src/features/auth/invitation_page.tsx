@@ -25,7 +25,12 @@ export function InvitationPage() {
           <Logo size={28} />
         </Center>
         <Paper withBorder p={28} radius="lg" bg="var(--surface)">
-          {token === "" && <Problem title="This link is not whole" error={new Error("Copy the whole link from the invitation, with everything after its question mark.")} />}
+          {token === "" && (
+            <Problem
+              title="This link is not whole"
+              error={new Error("Copy the whole link from the invitation, with everything after its question mark.")}
+            />
+          )}
           {token !== "" && invitation.isPending && <Skeleton h={260} radius="md" />}
           {invitation.isError && (
             <Stack>

@@ -21,7 +21,8 @@ export function SignInPage() {
 
   useEffect(() => {
     // A link signs in anew even where somebody is signed in already, so it goes first.
-    if (session !== null && (token === undefined || link.isSuccess)) void navigate({ to: nextPath(next), replace: true });
+    if (session !== null && (token === undefined || link.isSuccess))
+      void navigate({ to: nextPath(next), replace: true });
   }, [session, token, link.isSuccess, next, navigate]);
 
   return (

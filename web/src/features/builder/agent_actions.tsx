@@ -27,7 +27,13 @@ export function AgentActions() {
     },
   });
   const status = useMutation({
-    mutationFn: () => unwrap(api.PUT("/api/v1/workflow/{workflow_id}/status", { ...path, body: { status: agent.status === "archived" ? "active" : "archived" } })),
+    mutationFn: () =>
+      unwrap(
+        api.PUT("/api/v1/workflow/{workflow_id}/status", {
+          ...path,
+          body: { status: agent.status === "archived" ? "active" : "archived" },
+        }),
+      ),
     onSuccess: refresh,
   });
   const erase = useMutation({
@@ -38,18 +44,41 @@ export function AgentActions() {
     },
   });
   const error = copy.error ?? status.error;
-  if (!canEdit) return <Text fz="sm" c="dimmed">Agent {agent.id}. Your role may read it.</Text>;
+  if (!canEdit)
+    return (
+      <Text fz="sm" c="dimmed">
+        Agent {agent.id}. Your role may read it.
+      </Text>
+    );
   return (
     <Stack gap="sm">
       {error && <Problem error={error} />}
       <Group gap={8}>
-        <Button size="xs" variant="default" leftSection={<Copy size={14} />} loading={copy.isPending} onClick={() => copy.mutate()}>
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<Copy size={14} />}
+          loading={copy.isPending}
+          onClick={() => copy.mutate()}
+        >
           Duplicate
         </Button>
-        <Button size="xs" variant="default" leftSection={agent.status === "archived" ? <ArchiveRestore size={14} /> : <Archive size={14} />} loading={status.isPending} onClick={() => status.mutate()}>
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={agent.status === "archived" ? <ArchiveRestore size={14} /> : <Archive size={14} />}
+          loading={status.isPending}
+          onClick={() => status.mutate()}
+        >
           {agent.status === "archived" ? "Make active" : "Archive"}
         </Button>
-        <Button size="xs" variant="light" color="red" leftSection={<Trash2 size={14} />} onClick={() => setIsAsking(true)}>
+        <Button
+          size="xs"
+          variant="light"
+          color="red"
+          leftSection={<Trash2 size={14} />}
+          onClick={() => setIsAsking(true)}
+        >
           Delete
         </Button>
       </Group>

@@ -16,7 +16,11 @@ export interface Document {
 }
 
 export function documentOf(agent: Agent): Document {
-  return { definition: parse(agent.workflow_definition), configurations: agent.workflow_configurations, variables: agent.template_context_variables };
+  return {
+    definition: parse(agent.workflow_definition),
+    configurations: agent.workflow_configurations,
+    variables: agent.template_context_variables,
+  };
 }
 
 export async function fetchAgent(id: number): Promise<Agent> {
@@ -41,7 +45,8 @@ export async function saveDocument(id: number, document: Document, revision: num
       }),
     );
   } catch (error) {
-    if (error instanceof ApiError && error.code === "revision_conflict") throw new Conflict((await fetchAgent(id)).revision);
+    if (error instanceof ApiError && error.code === "revision_conflict")
+      throw new Conflict((await fetchAgent(id)).revision);
     throw error;
   }
 }
@@ -61,7 +66,8 @@ export function useValidation(id: number) {
   return useQuery({
     queryKey: ["agent", id, "validation"],
     placeholderData: (before) => before,
-    queryFn: () => unwrap(api.POST("/api/v1/workflow/{workflow_id}/validate", { params: { path: { workflow_id: id } } })),
+    queryFn: () =>
+      unwrap(api.POST("/api/v1/workflow/{workflow_id}/validate", { params: { path: { workflow_id: id } } })),
   });
 }
 
@@ -69,7 +75,10 @@ export function useValidation(id: number) {
 export function useRefresh(id: number) {
   const queries = useQueryClient();
   return async () => {
-    await Promise.all([queries.invalidateQueries({ queryKey: ["agent", id] }), queries.invalidateQueries({ queryKey: ["agents"] })]);
+    await Promise.all([
+      queries.invalidateQueries({ queryKey: ["agent", id] }),
+      queries.invalidateQueries({ queryKey: ["agents"] }),
+    ]);
   };
 }
 
@@ -89,7 +98,8 @@ export function usePublish(id: number) {
 export function useRename(id: number) {
   const refresh = useRefresh(id);
   return useMutation({
-    mutationFn: (name: string) => unwrap(api.PUT("/api/v1/workflow/{workflow_id}", { params: { path: { workflow_id: id } }, body: { name } })),
+    mutationFn: (name: string) =>
+      unwrap(api.PUT("/api/v1/workflow/{workflow_id}", { params: { path: { workflow_id: id } }, body: { name } })),
     onSuccess: refresh,
   });
 }
@@ -97,7 +107,8 @@ export function useRename(id: number) {
 export function useVersions(id: number) {
   return useQuery({
     queryKey: ["agent", id, "versions"],
-    queryFn: () => unwrap(api.GET("/api/v1/workflow/{workflow_id}/versions", { params: { path: { workflow_id: id } } })),
+    queryFn: () =>
+      unwrap(api.GET("/api/v1/workflow/{workflow_id}/versions", { params: { path: { workflow_id: id } } })),
   });
 }
 
@@ -105,7 +116,11 @@ export function useRestore(id: number) {
   const refresh = useRefresh(id);
   return useMutation({
     mutationFn: (number: number) =>
-      unwrap(api.POST("/api/v1/workflow/{workflow_id}/versions/{number}/restore", { params: { path: { workflow_id: id, number } } })),
+      unwrap(
+        api.POST("/api/v1/workflow/{workflow_id}/versions/{number}/restore", {
+          params: { path: { workflow_id: id, number } },
+        }),
+      ),
     onSuccess: refresh,
   });
 }

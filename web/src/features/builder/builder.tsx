@@ -21,7 +21,10 @@ interface BuilderProps {
 }
 
 export function Builder({ editor, liveId, visited, header, dock, over }: BuilderProps) {
-  const marks = useMemo(() => ({ findings: editor.findings, liveId, visited: new Set(visited) }), [editor.findings, liveId, visited]);
+  const marks = useMemo(
+    () => ({ findings: editor.findings, liveId, visited: new Set(visited) }),
+    [editor.findings, liveId, visited],
+  );
   return (
     <EditorProvider value={editor}>
       <MarksProvider value={marks}>

@@ -36,7 +36,8 @@ import { WayLine, type WayEdge } from "./way_line";
 const NODE_TYPES = { step: StepCard };
 const EDGE_TYPES = { way: WayLine };
 const KEYS_OF_A_STEP = {
-  "node.a11yDescription.default": "Press Enter to edit the step, Space to choose it, and then the arrow keys to move it or Delete to remove it.",
+  "node.a11yDescription.default":
+    "Press Enter to edit the step, Space to choose it, and then the arrow keys to move it or Delete to remove it.",
   "node.a11yDescription.keyboardDisabled": "Press Enter to read the step.",
 };
 /** The same objects at every rendering: what is new draws everything anew. */
@@ -69,15 +70,23 @@ export function Canvas() {
     (changes: NodeChange<StepNode>[]) => {
       setNodes((before) => applyNodeChanges(changes, before));
       const places = new Map(
-        changes.flatMap((item) => (item.type === "position" && item.dragging === false && item.position ? [[item.id, item.position] as const] : [])),
+        changes.flatMap((item) =>
+          item.type === "position" && item.dragging === false && item.position
+            ? [[item.id, item.position] as const]
+            : [],
+        ),
       );
       if (places.size > 0) change((doc) => ({ ...doc, definition: moveSteps(doc.definition, places) }), "move");
     },
     [change],
   );
-  const changeEdges = useCallback((changes: EdgeChange<WayEdge>[]) => setEdges((before) => applyEdgeChanges(changes, before)), []);
+  const changeEdges = useCallback(
+    (changes: EdgeChange<WayEdge>[]) => setEdges((before) => applyEdgeChanges(changes, before)),
+    [],
+  );
   const choose = useCallback(
-    ({ nodes: steps, edges: ways }: OnSelectionChangeParams) => select({ stepIds: steps.map((node) => node.id), wayIds: ways.map((edge) => edge.id) }),
+    ({ nodes: steps, edges: ways }: OnSelectionChangeParams) =>
+      select({ stepIds: steps.map((node) => node.id), wayIds: ways.map((edge) => edge.id) }),
     [select],
   );
   const isAllowed = useCallback(
@@ -87,10 +96,16 @@ export function Canvas() {
   // A line that is let go over nothing asks for the step that it should lead to.
   const letGo = useCallback<OnConnectEnd>(
     (event, connection) => {
-      if (connection.toNode !== null || connection.fromNode === null || connection.fromHandle?.type !== "source") return;
+      if (connection.toNode !== null || connection.fromNode === null || connection.fromHandle?.type !== "source")
+        return;
       const at = "changedTouches" in event ? event.changedTouches[0] : event;
       if (at === undefined) return;
-      setMenu({ x: at.clientX, y: at.clientY, from: connection.fromNode.id, position: flow.screenToFlowPosition({ x: at.clientX, y: at.clientY }) });
+      setMenu({
+        x: at.clientX,
+        y: at.clientY,
+        from: connection.fromNode.id,
+        position: flow.screenToFlowPosition({ x: at.clientX, y: at.clientY }),
+      });
     },
     [flow],
   );
@@ -103,7 +118,10 @@ export function Canvas() {
   };
 
   const press = (event: KeyboardEvent) => {
-    const id = event.target instanceof HTMLElement && event.target.matches(".react-flow__node") ? event.target.dataset["id"] : undefined;
+    const id =
+      event.target instanceof HTMLElement && event.target.matches(".react-flow__node")
+        ? event.target.dataset["id"]
+        : undefined;
     if (event.key !== "Enter" || id === undefined) return;
     event.preventDefault();
     select({ stepIds: [id], wayIds: [] });
@@ -112,7 +130,8 @@ export function Canvas() {
   // Every one of these that is another function than before would draw all steps and ways anew, at each move of one step.
   const join = useCallback(({ source, target }: Connection) => actions.connect(source, target), [actions]);
   const lead = useCallback(
-    (edge: WayEdge, to: Connection) => change((doc) => ({ ...doc, definition: reconnect(doc.definition, edge.id, to.source, to.target) })),
+    (edge: WayEdge, to: Connection) =>
+      change((doc) => ({ ...doc, definition: reconnect(doc.definition, edge.id, to.source, to.target) })),
     [change],
   );
   const show = useCallback(() => openForm(false), [openForm]);
@@ -120,11 +139,22 @@ export function Canvas() {
   const isFar = useIsFar();
   const canvas = useRef<HTMLDivElement>(null);
   // What lies under the pointer among hundreds of steps and ways is not looked for while it moves all of them.
-  const shield = useCallback((event: { type: string } | null) => canvas.current?.toggleAttribute("data-panned", event?.type === "mousemove"), []);
+  const shield = useCallback(
+    (event: { type: string } | null) => canvas.current?.toggleAttribute("data-panned", event?.type === "mousemove"),
+    [],
+  );
   const unshield = useCallback(() => canvas.current?.removeAttribute("data-panned"), []);
 
   return (
-    <div ref={canvas} className={classes.canvas} data-far={isFar || undefined} data-tour="canvas" role="region" aria-label="Steps of the conversation" onKeyDown={press}>
+    <div
+      ref={canvas}
+      className={classes.canvas}
+      data-far={isFar || undefined}
+      data-tour="canvas"
+      role="region"
+      aria-label="Steps of the conversation"
+      onKeyDown={press}
+    >
       <LabelLayer value={labels}>
         <ReactFlow<StepNode, WayEdge>
           nodes={nodes}
@@ -163,12 +193,25 @@ export function Canvas() {
           proOptions={PRO_OPTIONS}
         >
           <Ground />
-          <MiniMap style={MAP_SIZE} className={classes.minimap} pannable zoomable nodeColor={miniColour} nodeStrokeWidth={0} nodeBorderRadius={14} ariaLabel="Small map" />
+          <MiniMap
+            style={MAP_SIZE}
+            className={classes.minimap}
+            pannable
+            zoomable
+            nodeColor={miniColour}
+            nodeStrokeWidth={0}
+            nodeBorderRadius={14}
+            ariaLabel="Small map"
+          />
           <Tools />
         </ReactFlow>
       </LabelLayer>
       {canEdit && <Tour />}
-      <KindMenu place={menu} onClose={() => setMenu(null)} onChoose={(kind, place) => actions.add(kind, { x: place.position.x - 118, y: place.position.y }, place.from)} />
+      <KindMenu
+        place={menu}
+        onClose={() => setMenu(null)}
+        onChoose={(kind, place) => actions.add(kind, { x: place.position.x - 118, y: place.position.y }, place.from)}
+      />
     </div>
   );
 }
@@ -180,11 +223,20 @@ function showAtFirst(flow: ReactFlowInstance<StepNode, WayEdge>) {
     const box = window.document.querySelector(".react-flow")?.getBoundingClientRect();
     if (start === undefined || box === undefined) return;
     const zoom = 0.8;
-    void flow.setViewport({ x: box.width / 2 - (start.position.x + STEP_WIDTH / 2) * zoom, y: 90 - start.position.y * zoom, zoom });
+    void flow.setViewport({
+      x: box.width / 2 - (start.position.x + STEP_WIDTH / 2) * zoom,
+      y: 90 - start.position.y * zoom,
+      zoom,
+    });
   });
 }
 
-const MINI: Record<string, string> = { startCall: "#0c8577", endCall: "#c2483f", globalNode: "#8259c7", trigger: "#b3680c" };
+const MINI: Record<string, string> = {
+  startCall: "#0c8577",
+  endCall: "#c2483f",
+  globalNode: "#8259c7",
+  trigger: "#b3680c",
+};
 
 function miniColour(node: StepNode): string {
   return MINI[node.data.step.type] ?? "#7f93b8";

@@ -34,7 +34,11 @@ export function CanvasTools() {
         <div className={classes.group}>
           <Tool name="Zoom out" icon={Minus} onClick={() => void flow.zoomOut({ duration: 150 })} />
           <Tool name="Zoom in" icon={Plus} onClick={() => void flow.zoomIn({ duration: 150 })} />
-          <Tool name="Show all" icon={Maximize} onClick={() => void flow.fitView({ duration: 250, padding: 0.18, maxZoom: 1 })} />
+          <Tool
+            name="Show all"
+            icon={Maximize}
+            onClick={() => void flow.fitView({ duration: 250, padding: 0.18, maxZoom: 1 })}
+          />
           <Tool name="Keyboard shortcuts" icon={Keyboard} onClick={() => setIsHelping(true)} />
         </div>
       </Panel>
@@ -56,7 +60,15 @@ interface ToolProps {
 function Tool({ name, icon: Icon, isOff = false, onClick }: ToolProps) {
   return (
     <Tooltip label={name} openDelay={400}>
-      <ActionIcon variant="subtle" color="gray" size={32} radius={8} aria-label={name} disabled={isOff} onClick={onClick}>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        size={32}
+        radius={8}
+        aria-label={name}
+        disabled={isOff}
+        onClick={onClick}
+      >
         <Icon size={16} />
       </ActionIcon>
     </Tooltip>

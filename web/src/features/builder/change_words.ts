@@ -22,7 +22,11 @@ const OF_WAYS: Record<string, string> = {
   transition_speech_type: "How it is said",
   transition_speech_recording_id: "Recording on the way",
 };
-const OF_SETTINGS: Record<string, string> = { "models.llm": "Language model", "models.tts": "Voice", "models.stt": "Speech recognition" };
+const OF_SETTINGS: Record<string, string> = {
+  "models.llm": "Language model",
+  "models.tts": "Voice",
+  "models.stt": "Speech recognition",
+};
 
 function settingOf(change: Change, field: FieldChange): PropertySpec | undefined {
   const path = field.field === "value" ? change.id : `${change.id}.${field.field}`;
@@ -30,13 +34,24 @@ function settingOf(change: Change, field: FieldChange): PropertySpec | undefined
 }
 
 export function changeWords(specs: ReadonlyMap<string, NodeSpec>, names: ReadonlyMap<string, string>): ChangeWords {
-  const properties = new Map([...specs.values()].flatMap((spec) => spec.properties.map((property) => [property.name, property] as const)));
-  const propertyOf = (change: Change, field: FieldChange) => (change.kind === "setting" ? settingOf(change, field) : change.kind === "step" ? properties.get(field.field) : undefined);
+  const properties = new Map(
+    [...specs.values()].flatMap((spec) => spec.properties.map((property) => [property.name, property] as const)),
+  );
+  const propertyOf = (change: Change, field: FieldChange) =>
+    change.kind === "setting"
+      ? settingOf(change, field)
+      : change.kind === "step"
+        ? properties.get(field.field)
+        : undefined;
   return {
     title: (change) => {
       if (change.kind !== "setting") return change.title;
-      const group = SETTINGS.find(({ properties: all }) => all.some(({ name }) => name === change.id || name.startsWith(`${change.id}.`)));
-      return group?.properties.find(({ name }) => name === change.id)?.display_name ?? group?.title ?? words(change.title);
+      const group = SETTINGS.find(({ properties: all }) =>
+        all.some(({ name }) => name === change.id || name.startsWith(`${change.id}.`)),
+      );
+      return (
+        group?.properties.find(({ name }) => name === change.id)?.display_name ?? group?.title ?? words(change.title)
+      );
     },
     field: (change, field) => {
       if (change.kind === "step" && field.field === "type") return "Kind";
@@ -44,7 +59,8 @@ export function changeWords(specs: ReadonlyMap<string, NodeSpec>, names: Readonl
       return propertyOf(change, field)?.display_name ?? others ?? words(field.field);
     },
     value: (change, field, value) => {
-      if (change.kind === "step" && field.field === "type") return specs.get(String(value))?.display_name ?? readable(value);
+      if (change.kind === "step" && field.field === "type")
+        return specs.get(String(value))?.display_name ?? readable(value);
       const option = propertyOf(change, field)?.options?.find((candidate) => candidate.value === value);
       return option?.label ?? readable(value, (id) => names.get(id));
     },
@@ -55,5 +71,12 @@ export function useChangeWords(): ChangeWords {
   const { specs } = useEditorContext();
   const lists = [useTools().data, useDocuments().data, useRecordings().data, useCredentials().data];
   // eslint-disable-next-line react-hooks/exhaustive-deps
-  return useMemo(() => changeWords(specs, new Map(lists.flatMap((choices) => (choices ?? []).map(({ value, label }) => [value, label] as const)))), [specs, ...lists]);
+  return useMemo(
+    () =>
+      changeWords(
+        specs,
+        new Map(lists.flatMap((choices) => (choices ?? []).map(({ value, label }) => [value, label] as const))),
+      ),
+    [specs, ...lists],
+  );
 }

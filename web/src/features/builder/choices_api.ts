@@ -17,7 +17,12 @@ export function useTools() {
     queryKey: ["tools"],
     staleTime: FRESH_MS,
     queryFn: () => unwrap(api.GET("/api/v1/tools/", { params: { query: { status: "active" } } })),
-    select: (tools): Choice[] => tools.map((tool) => ({ value: tool.tool_uuid, label: tool.name, ...(tool.description ? { hint: tool.description } : {}) })),
+    select: (tools): Choice[] =>
+      tools.map((tool) => ({
+        value: tool.tool_uuid,
+        label: tool.name,
+        ...(tool.description ? { hint: tool.description } : {}),
+      })),
   });
 }
 
@@ -26,7 +31,8 @@ export function useRecordings() {
     queryKey: ["recordings"],
     staleTime: FRESH_MS,
     queryFn: () => unwrap(api.GET("/api/v1/workflow-recordings/")),
-    select: (answer): Choice[] => answer.recordings.map((item) => ({ value: item.recording_id, label: item.recording_id, hint: item.transcript })),
+    select: (answer): Choice[] =>
+      answer.recordings.map((item) => ({ value: item.recording_id, label: item.recording_id, hint: item.transcript })),
   });
 }
 
@@ -49,6 +55,11 @@ export function useDocuments() {
     queryKey: ["documents", "choices"],
     staleTime: FRESH_MS,
     queryFn: () => unwrap(api.GET("/api/v1/knowledge-base/documents", { params: { query: { limit: 100 } } })),
-    select: (answer): Choice[] => answer.documents.map((item) => ({ value: item.document_uuid, label: item.filename, ...hintOf(item.processing_status) })),
+    select: (answer): Choice[] =>
+      answer.documents.map((item) => ({
+        value: item.document_uuid,
+        label: item.filename,
+        ...hintOf(item.processing_status),
+      })),
   });
 }

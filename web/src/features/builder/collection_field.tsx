@@ -12,7 +12,8 @@ export function CollectionField({ property, value, onChange, common, isOff, erro
   const columns = property.properties ?? [];
   const rows: Data[] = Array.isArray(value) ? value.map(object) : [];
   const one = common.label.replace(/s$/, "");
-  const set = (index: number, patch: Data) => onChange(rows.map((row, at) => (at === index ? patched(row, patch) : row)));
+  const set = (index: number, patch: Data) =>
+    onChange(rows.map((row, at) => (at === index ? patched(row, patch) : row)));
   const add = () => {
     const defaults = columns.filter((column) => column.default !== null && column.default !== undefined);
     onChange([...rows, Object.fromEntries(defaults.map((column) => [column.name, column.default]))]);
@@ -39,7 +40,14 @@ export function CollectionField({ property, value, onChange, common, isOff, erro
               ))}
             </Stack>
             {!isOff && (
-              <ActionIcon className={classes.removeRow} variant="subtle" color="gray" size="sm" aria-label={`Remove ${one} ${index + 1}`} onClick={() => onChange(rows.filter((_, at) => at !== index))}>
+              <ActionIcon
+                className={classes.removeRow}
+                variant="subtle"
+                color="gray"
+                size="sm"
+                aria-label={`Remove ${one} ${index + 1}`}
+                onClick={() => onChange(rows.filter((_, at) => at !== index))}
+              >
                 <Trash2 size={14} />
               </ActionIcon>
             )}

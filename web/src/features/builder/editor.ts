@@ -57,7 +57,10 @@ export function useEditor(agent: Agent, canEdit: boolean, specs: ReadonlyMap<str
   const [state, dispatch] = useReducer(reduce, agent, (first): EditorState => opened(documentOf(first)));
   const { saver, saved, saving, flush } = useSaver(agent, dispatch);
   const validation = useValidation(agent.id);
-  const found = useMemo(() => findings(validation.data?.errors ?? [], validation.data?.warnings ?? []), [validation.data]);
+  const found = useMemo(
+    () => findings(validation.data?.errors ?? [], validation.data?.warnings ?? []),
+    [validation.data],
+  );
 
   const document = state.history.present;
   const stored = useRef(document);
@@ -101,11 +104,13 @@ export function useEditor(agent: Agent, canEdit: boolean, specs: ReadonlyMap<str
 
   const actions = useMemo(
     () => ({
-      change: (next: (before: Document) => Document, tag = "") => dispatch({ type: "changed", next, tag, at: Date.now() }),
+      change: (next: (before: Document) => Document, tag = "") =>
+        dispatch({ type: "changed", next, tag, at: Date.now() }),
       undo: () => dispatch({ type: "undone" }),
       redo: () => dispatch({ type: "redone" }),
       select: (selection: Selection) => dispatch({ type: "selected", selection }),
-      reveal: (selection: Selection, goesTo?: "step" | "form") => dispatch({ type: "revealed", selection, goesTo: goesTo ?? null }),
+      reveal: (selection: Selection, goesTo?: "step" | "form") =>
+        dispatch({ type: "revealed", selection, goesTo: goesTo ?? null }),
       openForm: (isFocused: boolean) => dispatch({ type: "asked", isFocused }),
     }),
     [],
@@ -134,7 +139,10 @@ export function useEditor(agent: Agent, canEdit: boolean, specs: ReadonlyMap<str
 }
 
 /** The autosave of one agent, for as long as its page is open. */
-function useSaver(agent: Agent, dispatch: (action: { type: "minted"; apply: (document: Document) => Document }) => void) {
+function useSaver(
+  agent: Agent,
+  dispatch: (action: { type: "minted"; apply: (document: Document) => Document }) => void,
+) {
   const queries = useQueryClient();
   const [saving, setSaving] = useState<Saving>({ name: "saved" });
   const saved = useRef<Document>(documentOf(agent));

@@ -7,9 +7,17 @@ import { type EditorAction, type EditorState, opened, reduce } from "./editor_st
 const GRAPH = parse({ nodes: [{ id: "a" }, { id: "b" }], edges: [{ id: "w", source: "a", target: "b" }] });
 const DOCUMENT: Document = { definition: GRAPH, configurations: {}, variables: {} };
 const BOTH = { stepIds: ["a", "b"], wayIds: ["w"] };
-const prompted = (words: string) => (doc: Document) => ({ ...doc, definition: setStepData(doc.definition, "a", { prompt: words }) });
+const prompted = (words: string) => (doc: Document) => ({
+  ...doc,
+  definition: setStepData(doc.definition, "a", { prompt: words }),
+});
 const without = (id: string) => (doc: Document) => ({ ...doc, definition: remove(doc.definition, [id], []) });
-const changed = (next: (doc: Document) => Document, tag = "", at = 0): EditorAction => ({ type: "changed", next, tag, at });
+const changed = (next: (doc: Document) => Document, tag = "", at = 0): EditorAction => ({
+  type: "changed",
+  next,
+  tag,
+  at,
+});
 const after = (...actions: EditorAction[]): EditorState => actions.reduce(reduce, opened(DOCUMENT));
 const promptOf = (state: EditorState) => state.history.present.definition.nodes[0]?.data["prompt"];
 
@@ -21,7 +29,9 @@ describe("what is open in the editor", () => {
     const state = after(changed(prompted("Ask.")));
     expect([state.isStored, promptOf(state)]).toEqual([false, "Ask."]);
     expect(promptOf(reduce(state, { type: "undone" }))).toBeUndefined();
-    expect(promptOf([{ type: "undone" } as const, { type: "redone" } as const].reduce<EditorState>(reduce, state))).toBe("Ask.");
+    expect(
+      promptOf([{ type: "undone" } as const, { type: "redone" } as const].reduce<EditorState>(reduce, state)),
+    ).toBe("Ask.");
   });
 
   it("has chosen only what is there", () => {
@@ -44,7 +54,11 @@ describe("what is open in the editor", () => {
 
   it("brings back by undo what was given up for somebody else's version", () => {
     const theirs = prompted("Theirs.")(DOCUMENT);
-    const state = after({ type: "selected", selection: BOTH }, changed(prompted("Mine.")), { type: "replaced", document: theirs, isUndoable: true });
+    const state = after({ type: "selected", selection: BOTH }, changed(prompted("Mine.")), {
+      type: "replaced",
+      document: theirs,
+      isUndoable: true,
+    });
     expect([promptOf(state), state.isStored, state.selection]).toEqual(["Theirs.", true, BOTH]);
     const back = reduce(state, { type: "undone" });
     expect([promptOf(back), back.isStored]).toEqual(["Mine.", false]);
@@ -52,19 +66,29 @@ describe("what is open in the editor", () => {
   });
 
   it("does not take back by undo what somebody else did while nothing waited here", () => {
-    const state = after(changed(prompted("Mine.")), { type: "replaced", document: prompted("Theirs.")(DOCUMENT), isUndoable: false });
+    const state = after(changed(prompted("Mine.")), {
+      type: "replaced",
+      document: prompted("Theirs.")(DOCUMENT),
+      isUndoable: false,
+    });
     expect(promptOf(reduce(state, { type: "undone" }))).toBe("Theirs.");
   });
 
   it("brings back by undo what was written over", () => {
-    const state = after(changed(prompted("Mine."), "prompt", 1), { type: "overwrote", document: prompted("Theirs.")(DOCUMENT) });
+    const state = after(changed(prompted("Mine."), "prompt", 1), {
+      type: "overwrote",
+      document: prompted("Theirs.")(DOCUMENT),
+    });
     expect([promptOf(state), promptOf(reduce(state, { type: "undone" }))]).toEqual(["Mine.", "Theirs."]);
     const typed = reduce(state, changed(prompted("Mine!"), "prompt", 2));
     expect(promptOf(reduce(typed, { type: "undone" }))).toBe("Mine.");
   });
 
   it("takes what the server made into every moment of the history", () => {
-    const state = after(changed(prompted("Ask.")), { type: "minted", apply: (doc) => ({ ...doc, variables: { made: 1 } }) });
+    const state = after(changed(prompted("Ask.")), {
+      type: "minted",
+      apply: (doc) => ({ ...doc, variables: { made: 1 } }),
+    });
     expect(reduce(state, { type: "undone" }).history.present.variables).toEqual({ made: 1 });
   });
 });

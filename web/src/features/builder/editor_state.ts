@@ -54,7 +54,12 @@ export function reduce(state: EditorState, action: EditorAction): EditorState {
     case "revealed": {
       const { stepIds, wayIds } = action.selection;
       const revealed = { ids: [...stepIds, ...wayIds], isFocused: action.goesTo === "step" };
-      return { ...state, selection: action.selection, revealed, form: action.goesTo === "form" ? { isFocused: true } : state.form };
+      return {
+        ...state,
+        selection: action.selection,
+        revealed,
+        form: action.goesTo === "form" ? { isFocused: true } : state.form,
+      };
     }
     case "asked":
       return { ...state, form: { isFocused: action.isFocused } };
@@ -79,11 +84,15 @@ function moved(state: EditorState, history: History<Document>): EditorState {
 function kept(selection: Selection, { definition }: Document): Selection {
   const steps = new Set(definition.nodes.map((node) => node.id));
   const ways = new Set(definition.edges.map((edge) => edge.id));
-  const next = { stepIds: selection.stepIds.filter((id) => steps.has(id)), wayIds: selection.wayIds.filter((id) => ways.has(id)) };
+  const next = {
+    stepIds: selection.stepIds.filter((id) => steps.has(id)),
+    wayIds: selection.wayIds.filter((id) => ways.has(id)),
+  };
   return isSame(selection, next) ? selection : next;
 }
 
 function isSame(one: Selection, other: Selection): boolean {
-  const equal = (a: readonly string[], b: readonly string[]) => a.length === b.length && a.every((id) => b.includes(id));
+  const equal = (a: readonly string[], b: readonly string[]) =>
+    a.length === b.length && a.every((id) => b.includes(id));
   return equal(one.stepIds, other.stepIds) && equal(one.wayIds, other.wayIds);
 }

@@ -1,6 +1,16 @@
 /** One form field for each type that the node kinds declare. */
 
-import { MultiSelect, NumberInput, SegmentedControl, Select, Switch, TagsInput, Text, TextInput, Textarea } from "@mantine/core";
+import {
+  MultiSelect,
+  NumberInput,
+  SegmentedControl,
+  Select,
+  Switch,
+  TagsInput,
+  Text,
+  TextInput,
+  Textarea,
+} from "@mantine/core";
 import type { ReactNode } from "react";
 import { text } from "../../graph/definition";
 import { type PropertySpec, valueOf } from "../../graph/specs";
@@ -58,11 +68,30 @@ const FIELDS: Record<PropertySpec["type"], (props: InnerProps) => ReactNode> = {
 };
 
 function TextField({ property, value, onChange, common }: InnerProps) {
-  const shared = { ...common, value: text(value), placeholder: property.placeholder ?? undefined, maxLength: property.max_length ?? undefined };
+  const shared = {
+    ...common,
+    value: text(value),
+    placeholder: property.placeholder ?? undefined,
+    maxLength: property.max_length ?? undefined,
+  };
   if (property.editor === "textarea") {
-    return <Textarea {...shared} autosize minRows={2} maxRows={10} onChange={(event) => onChange(event.currentTarget.value)} />;
+    return (
+      <Textarea
+        {...shared}
+        autosize
+        minRows={2}
+        maxRows={10}
+        onChange={(event) => onChange(event.currentTarget.value)}
+      />
+    );
   }
-  return <TextInput {...shared} type={property.type === "url" ? "url" : "text"} onChange={(event) => onChange(event.currentTarget.value)} />;
+  return (
+    <TextInput
+      {...shared}
+      type={property.type === "url" ? "url" : "text"}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
+  );
 }
 
 function NumberField({ property, value, onChange, common }: InnerProps) {
@@ -90,7 +119,15 @@ function OptionsField({ property, value, onChange, common }: InnerProps) {
   const data = options.map((option) => ({ value: String(option.value), label: option.label }));
   const change = (name: string | null) => onChange(name === null ? undefined : byName.get(name));
   if (options.length > SHORT_CHOICE || value === undefined || common.error !== undefined) {
-    return <Select {...common} data={data} value={value === undefined ? null : String(value)} clearable={property.required !== true && property.default == null} onChange={change} />;
+    return (
+      <Select
+        {...common}
+        data={data}
+        value={value === undefined ? null : String(value)}
+        clearable={property.required !== true && property.default == null}
+        onChange={change}
+      />
+    );
   }
   return (
     <div>
@@ -100,22 +137,47 @@ function OptionsField({ property, value, onChange, common }: InnerProps) {
       <Text component="div" fz="xs" c="dimmed" mb={6}>
         {common.description}
       </Text>
-      <SegmentedControl size="xs" aria-label={common.label} data={data} value={String(value)} disabled={common.disabled} onChange={change} />
+      <SegmentedControl
+        size="xs"
+        aria-label={common.label}
+        data={data}
+        value={String(value)}
+        disabled={common.disabled}
+        onChange={change}
+      />
     </div>
   );
 }
 
 function ManyOptionsField({ property, value, onChange, common }: InnerProps) {
   const data = (property.options ?? []).map((option) => ({ value: String(option.value), label: option.label }));
-  return <MultiSelect {...common} data={data} value={words(value)} clearable onChange={(next) => onChange(next.length === 0 ? undefined : next)} />;
+  return (
+    <MultiSelect
+      {...common}
+      data={data}
+      value={words(value)}
+      clearable
+      onChange={(next) => onChange(next.length === 0 ? undefined : next)}
+    />
+  );
 }
 
 /** Free JSON, but phrases as the list that they are. */
 function PhrasesOrJson(props: InnerProps) {
   const { property, value, onChange, common } = props;
-  const isPhrases = property.name === "examples" && (value === undefined || (Array.isArray(value) && value.every((item) => typeof item === "string")));
+  const isPhrases =
+    property.name === "examples" &&
+    (value === undefined || (Array.isArray(value) && value.every((item) => typeof item === "string")));
   if (!isPhrases) return <JsonField {...props} />;
-  return <TagsInput {...common} value={words(value)} placeholder="Write one, press Enter" splitChars={["\n"]} onChange={(next) => onChange(next.length === 0 ? undefined : next)} />;
+  return (
+    <TagsInput
+      {...common}
+      value={words(value)}
+      placeholder="Write one, press Enter"
+      splitChars={["\n"]}
+      onChange={(next) => onChange(next.length === 0 ? undefined : next)}
+    />
+  );
 }
 
 export function words(value: unknown): string[] {

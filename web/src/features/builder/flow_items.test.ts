@@ -6,7 +6,10 @@ import { NOTHING_CHOSEN } from "./editor_state";
 import { flowEdges, flowNodes } from "./flow_items";
 
 const GRAPH = parse({
-  nodes: [{ id: "a", type: "agentNode", data: { name: "Ask" } }, { id: "b", type: "none" }],
+  nodes: [
+    { id: "a", type: "agentNode", data: { name: "Ask" } },
+    { id: "b", type: "none" },
+  ],
   edges: [
     { id: "w", source: "a", target: "b", data: { label: "done" } },
     { id: "v", source: "a", target: "b" },
@@ -24,22 +27,43 @@ describe("what the canvas draws", () => {
   });
 
   it("leaves out a way to nowhere, and puts the labels of ways between the same steps below each other", () => {
-    expect(edges.map((edge) => [edge.id, edge.data?.row])).toEqual([["w", 0], ["v", 1]]);
+    expect(edges.map((edge) => [edge.id, edge.data?.row])).toEqual([
+      ["w", 0],
+      ["v", 1],
+    ]);
   });
 
   it("keeps every object that is drawn as before", () => {
-    expect(flowNodes(nodes, GRAPH, NOTHING_CHOSEN, SPECS, true).every((node, index) => node === nodes[index])).toBe(true);
+    expect(flowNodes(nodes, GRAPH, NOTHING_CHOSEN, SPECS, true).every((node, index) => node === nodes[index])).toBe(
+      true,
+    );
     expect(flowEdges(edges, GRAPH, NOTHING_CHOSEN).every((edge, index) => edge === edges[index])).toBe(true);
-    const next = flowNodes(nodes, setStepData(GRAPH, "a", { prompt: "New." }), { stepIds: ["a"], wayIds: [] }, SPECS, true);
-    expect([next[0] === nodes[0], next[0]?.selected, next[0]?.position === nodes[0]?.position, next[1] === nodes[1]]).toEqual([false, true, true, true]);
+    const next = flowNodes(
+      nodes,
+      setStepData(GRAPH, "a", { prompt: "New." }),
+      { stepIds: ["a"], wayIds: [] },
+      SPECS,
+      true,
+    );
+    expect([
+      next[0] === nodes[0],
+      next[0]?.selected,
+      next[0]?.position === nodes[0]?.position,
+      next[1] === nodes[1],
+    ]).toEqual([false, true, true, true]);
     const moved = flowNodes(nodes, moveSteps(GRAPH, new Map([["b", { x: 5, y: 5 }]])), NOTHING_CHOSEN, SPECS, true);
     expect([moved[0] === nodes[0], moved[1]?.position]).toEqual([true, { x: 5, y: 5 }]);
     expect(flowNodes(nodes, GRAPH, NOTHING_CHOSEN, SPECS, false)[0]?.data.canEdit).toBe(false);
     const chosen = flowEdges(edges, setWayData(GRAPH, "v", { label: "x" }), { stepIds: [], wayIds: ["w"] });
-    expect(chosen.map((edge) => [edge.selected, edge.data?.way.data["label"]])).toEqual([[true, "done"], [false, "x"]]);
+    expect(chosen.map((edge) => [edge.selected, edge.data?.way.data["label"]])).toEqual([
+      [true, "done"],
+      [false, "x"],
+    ]);
   });
   it("draws one step anew while it is dragged, and no way: the document learns of it when it is let go", () => {
-    const move = (x: number, dragging: boolean) => [{ id: "b", type: "position" as const, position: { x, y: 0 }, dragging }];
+    const move = (x: number, dragging: boolean) => [
+      { id: "b", type: "position" as const, position: { x, y: 0 }, dragging },
+    ];
     const dragged = applyNodeChanges(move(40, true), nodes);
     expect([dragged[0] === nodes[0], dragged[1] === nodes[1]]).toEqual([true, false]);
     // Choosing it at the first move does not put it back to where the document has it.

@@ -19,11 +19,23 @@ export function flowNodes(
   const next = definition.nodes.map((step): StepNode => {
     const old = known.get(step.id);
     const selected = chosen.has(step.id);
-    const data = old !== undefined && old.data.step === step && old.data.canEdit === canEdit ? old.data : { step, spec: specs.get(step.type), canEdit };
+    const data =
+      old !== undefined && old.data.step === step && old.data.canEdit === canEdit
+        ? old.data
+        : { step, spec: specs.get(step.type), canEdit };
     // A step that is being dragged is ahead of the document, which learns its place when it is let go.
-    const isPlace = old?.dragging === true || (old?.position.x === step.position.x && old.position.y === step.position.y);
+    const isPlace =
+      old?.dragging === true || (old?.position.x === step.position.x && old.position.y === step.position.y);
     if (old !== undefined && old.data === data && isPlace && old.selected === selected) return old;
-    return { ...old, id: step.id, type: "step", position: isPlace ? old.position : step.position, data, selected, ariaLabel: labelOf(step.data["name"], specs.get(step.type)) };
+    return {
+      ...old,
+      id: step.id,
+      type: "step",
+      position: isPlace ? old.position : step.position,
+      data,
+      selected,
+      ariaLabel: labelOf(step.data["name"], specs.get(step.type)),
+    };
   });
   return kept(before, next);
 }
@@ -54,7 +66,17 @@ export function flowEdges(before: WayEdge[], definition: Definition, selection: 
       pairs.set(pair, row + 1);
       if (old?.data?.way === way && old.data.row === row && old.selected === selected) return old;
       const ariaLabel = `Way ${wayLabel(way)} from ${names.get(way.source)} to ${names.get(way.target)}`;
-      return { ...old, id: way.id, type: "way", source: way.source, target: way.target, data: { way, row }, selected, markerEnd: ARROW, ariaLabel };
+      return {
+        ...old,
+        id: way.id,
+        type: "way",
+        source: way.source,
+        target: way.target,
+        data: { way, row },
+        selected,
+        markerEnd: ARROW,
+        ariaLabel,
+      };
     });
   return kept(before, next);
 }

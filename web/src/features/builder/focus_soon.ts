@@ -11,7 +11,8 @@ export function focusSoon(find: () => HTMLElement | null | undefined, options?: 
     // One that is hidden does not take it.
     element?.focus(options);
     left -= 1;
-    if (left > 0 && (element === null || element === undefined || document.activeElement !== element)) frame = requestAnimationFrame(look);
+    if (left > 0 && (element === null || element === undefined || document.activeElement !== element))
+      frame = requestAnimationFrame(look);
   };
   frame = requestAnimationFrame(look);
   return () => cancelAnimationFrame(frame);

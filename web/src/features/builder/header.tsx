@@ -89,9 +89,21 @@ function Badges() {
   const { agent } = useEditorContext();
   return (
     <Group gap={6} wrap="nowrap" className={classes.badges}>
-      {agent.status === "archived" && <Badge color="gray" variant="light" tt="none">Archived</Badge>}
-      {agent.published_version_number != null && <Badge variant="light" tt="none">Published v{agent.published_version_number}</Badge>}
-      {agent.has_draft && <Badge color="orange" c="var(--draft)" variant="light" tt="none">Draft v{agent.version_number}</Badge>}
+      {agent.status === "archived" && (
+        <Badge color="gray" variant="light" tt="none">
+          Archived
+        </Badge>
+      )}
+      {agent.published_version_number != null && (
+        <Badge variant="light" tt="none">
+          Published v{agent.published_version_number}
+        </Badge>
+      )}
+      {agent.has_draft && (
+        <Badge color="orange" c="var(--draft)" variant="light" tt="none">
+          Draft v{agent.version_number}
+        </Badge>
+      )}
     </Group>
   );
 }

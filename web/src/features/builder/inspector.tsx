@@ -18,7 +18,11 @@ export function Inspector() {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (form?.isFocused !== true) return;
-    return focusSoon(() => FIELDS.map((field) => box.current?.querySelector<HTMLElement>(field)).find((field) => field != null) ?? box.current);
+    return focusSoon(
+      () =>
+        FIELDS.map((field) => box.current?.querySelector<HTMLElement>(field)).find((field) => field != null) ??
+        box.current,
+    );
   }, [form]);
   const chosen = [...selection.stepIds, ...selection.wayIds].join(" ");
   // Another form begins at its top, wherever the one before was.
@@ -29,7 +33,12 @@ export function Inspector() {
   const press = (event: KeyboardEvent) => {
     const target = event.target as HTMLElement;
     // What opens beside the page is closed first, and its button has the focus again.
-    if (event.key !== "Escape" || target.getAttribute("aria-expanded") === "true" || !event.currentTarget.contains(target)) return;
+    if (
+      event.key !== "Escape" ||
+      target.getAttribute("aria-expanded") === "true" ||
+      !event.currentTarget.contains(target)
+    )
+      return;
     const way = document.definition.edges.find((edge) => edge.id === selection.wayIds[0]);
     const id = selection.stepIds[0] ?? way?.source;
     if (id !== undefined) stepElement(id)?.focus();
@@ -46,7 +55,10 @@ function Chosen() {
   const actions = useCanvasActions();
   const { stepIds, wayIds } = selection;
   const step = stepIds.length === 1 ? document.definition.nodes.find((node) => node.id === stepIds[0]) : undefined;
-  const way = stepIds.length === 0 && wayIds.length === 1 ? document.definition.edges.find((edge) => edge.id === wayIds[0]) : undefined;
+  const way =
+    stepIds.length === 0 && wayIds.length === 1
+      ? document.definition.edges.find((edge) => edge.id === wayIds[0])
+      : undefined;
   if (step !== undefined) return <StepForm key={step.id} step={step} />;
   if (way !== undefined) return <WayForm key={way.id} way={way} />;
   if (stepIds.length + wayIds.length > 1) {
@@ -57,10 +69,21 @@ function Chosen() {
         </Text>
         {canEdit && (
           <Group gap={8}>
-            <Button size="xs" variant="default" leftSection={<Copy size={14} />} onClick={() => actions.paste(actions.copy())}>
+            <Button
+              size="xs"
+              variant="default"
+              leftSection={<Copy size={14} />}
+              onClick={() => actions.paste(actions.copy())}
+            >
               Duplicate
             </Button>
-            <Button size="xs" variant="light" color="red" leftSection={<Trash2 size={14} />} onClick={() => actions.remove(stepIds, wayIds)}>
+            <Button
+              size="xs"
+              variant="light"
+              color="red"
+              leftSection={<Trash2 size={14} />}
+              onClick={() => actions.remove(stepIds, wayIds)}
+            >
               Remove
             </Button>
           </Group>
@@ -73,7 +96,9 @@ function Chosen() {
       <MousePointerClick size={26} strokeWidth={1.5} />
       <Text fw={600}>Nothing is chosen</Text>
       <Text fz="sm" c="dimmed" ta="center" maw={270}>
-        {canEdit ? "Choose a step to change what the agent does there, or a line to change when it goes that way." : "Choose a step or a line to read what the agent does there."}
+        {canEdit
+          ? "Choose a step to change what the agent does there, or a line to change when it goes that way."
+          : "Choose a step or a line to read what the agent does there."}
       </Text>
     </div>
   );

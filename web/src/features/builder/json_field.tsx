@@ -26,7 +26,16 @@ export function JsonField({ value, onChange, common }: InnerProps) {
     onChange(parsed.value);
   };
   return (
-    <JsonInput {...common} error={isBroken ? "This is not JSON yet: it is not saved." : common.error} value={draft} autosize minRows={3} maxRows={14} styles={MONOSPACE} onChange={change} />
+    <JsonInput
+      {...common}
+      error={isBroken ? "This is not JSON yet: it is not saved." : common.error}
+      value={draft}
+      autosize
+      minRows={3}
+      maxRows={14}
+      styles={MONOSPACE}
+      onChange={change}
+    />
   );
 }
 

@@ -28,12 +28,29 @@ export function KindMenu({ place, onClose, onChoose }: KindMenuProps) {
   return (
     <Menu opened onClose={onClose} position="bottom" withinPortal>
       <Menu.Target>
-        <button type="button" aria-label="Choose the step that it leads to" style={{ position: "fixed", left: place.x, top: place.y, width: 1, height: 1, padding: 0, border: 0, opacity: 0 }} />
+        <button
+          type="button"
+          aria-label="Choose the step that it leads to"
+          style={{
+            position: "fixed",
+            left: place.x,
+            top: place.y,
+            width: 1,
+            height: 1,
+            padding: 0,
+            border: 0,
+            opacity: 0,
+          }}
+        />
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>Leads to a new</Menu.Label>
         {kinds.map((spec) => (
-          <Menu.Item key={spec.name} leftSection={<KindIcon kind={spec.name} icon={spec.icon} size={13} />} onClick={() => onChoose(spec.name, place)}>
+          <Menu.Item
+            key={spec.name}
+            leftSection={<KindIcon kind={spec.name} icon={spec.icon} size={13} />}
+            onClick={() => onChoose(spec.name, place)}
+          >
             {spec.display_name}
           </Menu.Item>
         ))}

@@ -1,6 +1,17 @@
 /** How kinds of steps look: an icon and a colour. Kinds that this page does not know get a plain one. */
 
-import { Box, ClipboardCheck, Globe, Headset, Link2, type LucideIcon, PhoneOff, Play, Unplug, Webhook } from "lucide-react";
+import {
+  Box,
+  ClipboardCheck,
+  Globe,
+  Headset,
+  Link2,
+  type LucideIcon,
+  PhoneOff,
+  Play,
+  Unplug,
+  Webhook,
+} from "lucide-react";
 import classes from "./kinds.module.css";
 
 const ICONS: Record<string, LucideIcon> = { Play, Headset, PhoneOff, Globe, Webhook, Link2, ClipboardCheck, Unplug };

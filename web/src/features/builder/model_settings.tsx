@@ -30,7 +30,12 @@ export function ModelSettings() {
   });
   if (models.isError) return <Problem error={models.error} onRetry={() => void models.refetch()} />;
   return (["llm", "tts", "stt"] as const).map((kind) => (
-    <KindSettings key={kind} kind={kind} providers={models.data?.providers[kind] ?? []} standard={models.data?.effective[kind]} />
+    <KindSettings
+      key={kind}
+      kind={kind}
+      providers={models.data?.providers[kind] ?? []}
+      standard={models.data?.effective[kind]}
+    />
   ));
 }
 
@@ -46,13 +51,25 @@ function KindSettings({ kind, providers, standard }: KindProps) {
   const value = (name: string) => at(document.configurations, `${path}.${name}`);
   const words = (name: string) => (typeof value(name) === "string" ? (value(name) as string) : "");
   const set = (name: string, next: unknown) =>
-    change((doc) => ({ ...doc, configurations: withValue(doc.configurations, `${path}.${name}`, next) }), `setting ${path}.${name}`);
+    change(
+      (doc) => ({ ...doc, configurations: withValue(doc.configurations, `${path}.${name}`, next) }),
+      `setting ${path}.${name}`,
+    );
   // Another vendor has other models and voices: what belongs to the old one goes with it.
   const setProvider = (next: string | null) =>
-    change((doc) => ({ ...doc, configurations: withValue(next === null ? withValue(doc.configurations, path, undefined) : doc.configurations, path, next === null ? undefined : { provider: next }) }));
+    change((doc) => ({
+      ...doc,
+      configurations: withValue(
+        next === null ? withValue(doc.configurations, path, undefined) : doc.configurations,
+        path,
+        next === null ? undefined : { provider: next },
+      ),
+    }));
   const provider = providers.find((candidate) => candidate.provider === (words("provider") || standard?.provider));
-  const standardName = providers.find((candidate) => candidate.provider === standard?.provider)?.title ?? standard?.provider ?? "…";
-  const common = (name: string) => ({ size: "sm", disabled: !canEdit, error: settingError(saving, `${path}.${name}`) }) as const;
+  const standardName =
+    providers.find((candidate) => candidate.provider === standard?.provider)?.title ?? standard?.provider ?? "…";
+  const common = (name: string) =>
+    ({ size: "sm", disabled: !canEdit, error: settingError(saving, `${path}.${name}`) }) as const;
   const isStandard = words("provider") === "";
   const speed = value("speed");
   const heard = {
@@ -84,16 +101,54 @@ function KindSettings({ kind, providers, standard }: KindProps) {
         onChange={(next) => set("model", next)}
       />
       {kind === "llm" && (
-        <NumberInput {...common("temperature")} label="Temperature" description="0 answers alike each time, 2 is wild." placeholder={String(standard?.temperature ?? "the provider's")} min={0} max={2} step={0.1} clampBehavior="none" value={typeof value("temperature") === "number" ? (value("temperature") as number) : ""} onChange={(next) => set("temperature", next === "" ? undefined : Number(next))} />
+        <NumberInput
+          {...common("temperature")}
+          label="Temperature"
+          description="0 answers alike each time, 2 is wild."
+          placeholder={String(standard?.temperature ?? "the provider's")}
+          min={0}
+          max={2}
+          step={0.1}
+          clampBehavior="none"
+          value={typeof value("temperature") === "number" ? (value("temperature") as number) : ""}
+          onChange={(next) => set("temperature", next === "" ? undefined : Number(next))}
+        />
       )}
       {kind === "tts" && (
         <>
-          <Autocomplete {...common("voice_id")} aria-label="Voice" placeholder={`Voice: ${(isStandard && standard?.voice_id) || "the provider's own choice"}`} data={provider?.voices.map((voice) => ({ value: voice.id, label: voice.title })) ?? []} value={words("voice_id")} onChange={(next) => set("voice_id", next)} rightSectionPointerEvents="all" rightSection={canEdit && <VoicePreview voice={provider === undefined ? null : heard} />} />
-          <NumberInput {...common("speed")} label="Speed" description="1 is as recorded." placeholder={String(standard?.speed ?? 1)} min={provider?.speed_range?.[0] ?? 0.25} max={provider?.speed_range?.[1] ?? 4} step={0.05} clampBehavior="none" value={typeof value("speed") === "number" ? (value("speed") as number) : ""} onChange={(next) => set("speed", next === "" ? undefined : Number(next))} />
+          <Autocomplete
+            {...common("voice_id")}
+            aria-label="Voice"
+            placeholder={`Voice: ${(isStandard && standard?.voice_id) || "the provider's own choice"}`}
+            data={provider?.voices.map((voice) => ({ value: voice.id, label: voice.title })) ?? []}
+            value={words("voice_id")}
+            onChange={(next) => set("voice_id", next)}
+            rightSectionPointerEvents="all"
+            rightSection={canEdit && <VoicePreview voice={provider === undefined ? null : heard} />}
+          />
+          <NumberInput
+            {...common("speed")}
+            label="Speed"
+            description="1 is as recorded."
+            placeholder={String(standard?.speed ?? 1)}
+            min={provider?.speed_range?.[0] ?? 0.25}
+            max={provider?.speed_range?.[1] ?? 4}
+            step={0.05}
+            clampBehavior="none"
+            value={typeof value("speed") === "number" ? (value("speed") as number) : ""}
+            onChange={(next) => set("speed", next === "" ? undefined : Number(next))}
+          />
         </>
       )}
       {kind === "stt" && (
-        <Autocomplete {...common("language")} aria-label="Language" placeholder={`Language: ${standard?.language ?? "found out"}`} data={provider?.languages ?? []} value={words("language")} onChange={(next) => set("language", next)} />
+        <Autocomplete
+          {...common("language")}
+          aria-label="Language"
+          placeholder={`Language: ${standard?.language ?? "found out"}`}
+          data={provider?.languages ?? []}
+          value={words("language")}
+          onChange={(next) => set("language", next)}
+        />
       )}
     </Stack>
   );

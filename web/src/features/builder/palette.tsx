@@ -11,14 +11,24 @@ import { useCanvasActions } from "./use_canvas_actions";
 export function Palette() {
   const { specs, document, selection } = useEditorContext();
   const actions = useCanvasActions();
-  const chosen = selection.stepIds.length === 1 ? document.definition.nodes.find((node) => node.id === selection.stepIds[0]) : undefined;
+  const chosen =
+    selection.stepIds.length === 1
+      ? document.definition.nodes.find((node) => node.id === selection.stepIds[0])
+      : undefined;
   return (
     <nav className={classes.palette} aria-label="Steps to add">
       <p className={classes.title}>Add a step</p>
       {[...specs.values()].map((spec) => {
         const isOff = !canAdd(spec, document.definition);
         return (
-          <Tooltip key={spec.name} label={isOff ? `There is one ${spec.display_name} already.` : spec.description} position="right" multiline maw={260} openDelay={350}>
+          <Tooltip
+            key={spec.name}
+            label={isOff ? `There is one ${spec.display_name} already.` : spec.description}
+            position="right"
+            multiline
+            maw={260}
+            openDelay={350}
+          >
             <UnstyledButton
               className={classes.item}
               aria-disabled={isOff}
@@ -29,7 +39,8 @@ export function Palette() {
               }}
               onClick={() => {
                 // After the chosen step, where that may lead somewhere; else in the middle.
-                if (chosen !== undefined && mayEnter(spec)) actions.add(spec.name, { x: chosen.position.x, y: chosen.position.y + 190 }, chosen.id);
+                if (chosen !== undefined && mayEnter(spec))
+                  actions.add(spec.name, { x: chosen.position.x, y: chosen.position.y + 190 }, chosen.id);
                 else actions.add(spec.name);
               }}
             >

@@ -25,7 +25,10 @@ export function ProblemsList() {
   }
   const go = (finding: Finding) => {
     if (finding.id === null) return;
-    reveal(finding.kind === "edge" ? { stepIds: [], wayIds: [finding.id] } : { stepIds: [finding.id], wayIds: [] }, "form");
+    reveal(
+      finding.kind === "edge" ? { stepIds: [], wayIds: [finding.id] } : { stepIds: [finding.id], wayIds: [] },
+      "form",
+    );
     setIsOpen(false);
   };
   const parts = [counted(findings.errors, "error"), counted(findings.warnings, "warning")];
@@ -36,7 +39,13 @@ export function ProblemsList() {
           size="xs"
           variant="default"
           className={classes.problems}
-          leftSection={findings.errors > 0 ? <CircleAlert size={15} className={classes.error} /> : <AlertTriangle size={15} className={classes.warning} />}
+          leftSection={
+            findings.errors > 0 ? (
+              <CircleAlert size={15} className={classes.error} />
+            ) : (
+              <AlertTriangle size={15} className={classes.warning} />
+            )
+          }
           aria-expanded={isOpen}
           onClick={() => setIsOpen(!isOpen)}
         >
@@ -46,8 +55,17 @@ export function ProblemsList() {
       <Popover.Dropdown p={6}>
         <ScrollArea.Autosize mah={340}>
           {findings.all.map((finding, index) => (
-            <UnstyledButton key={`${finding.code}-${index}`} className={classes.finding} disabled={finding.id === null} onClick={() => go(finding)}>
-              {finding.isError ? <CircleAlert size={15} className={classes.error} /> : <AlertTriangle size={15} className={classes.warning} />}
+            <UnstyledButton
+              key={`${finding.code}-${index}`}
+              className={classes.finding}
+              disabled={finding.id === null}
+              onClick={() => go(finding)}
+            >
+              {finding.isError ? (
+                <CircleAlert size={15} className={classes.error} />
+              ) : (
+                <AlertTriangle size={15} className={classes.warning} />
+              )}
               <span>
                 {placeOf(finding, document.definition) !== "" && <b>{placeOf(finding, document.definition)}</b>}
                 {finding.message}

@@ -35,7 +35,13 @@ export function PromptField({ property, value, onChange, common }: InnerProps) {
       {!common.disabled && (
         <Menu position="bottom-end" withinPortal>
           <Menu.Target>
-            <ActionIcon className={classes.insert} variant="subtle" color="gray" size="sm" aria-label={`Insert a variable into ${common.label}`}>
+            <ActionIcon
+              className={classes.insert}
+              variant="subtle"
+              color="gray"
+              size="sm"
+              aria-label={`Insert a variable into ${common.label}`}
+            >
               <Braces size={14} />
             </ActionIcon>
           </Menu.Target>

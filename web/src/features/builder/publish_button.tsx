@@ -21,7 +21,11 @@ export function PublishButton() {
       await publish.mutateAsync(await flush());
     } catch (error) {
       if (error instanceof ApiError && error.problems.length > 0) {
-        setFailure(error.problems.length === 1 ? "It was not published: there is 1 error." : `It was not published: there are ${error.problems.length} errors.`);
+        setFailure(
+          error.problems.length === 1
+            ? "It was not published: there is 1 error."
+            : `It was not published: there are ${error.problems.length} errors.`,
+        );
         showProblems();
       } else setFailure(`It was not published: ${messageOf(error)}`);
     } finally {
@@ -30,9 +34,22 @@ export function PublishButton() {
   };
   return (
     // Publishing opens nothing: what is shown then is an alert, and no dialog.
-    <Popover withRoles={false} opened={failure !== null} onChange={() => setFailure(null)} position="bottom-end" withArrow shadow="md">
+    <Popover
+      withRoles={false}
+      opened={failure !== null}
+      onChange={() => setFailure(null)}
+      position="bottom-end"
+      withArrow
+      shadow="md"
+    >
       <Popover.Target>
-        <Button size="sm" data-tour="publish" loading={isBusy} disabled={!hasSomething || saving.name === "conflict"} onClick={() => void run()}>
+        <Button
+          size="sm"
+          data-tour="publish"
+          loading={isBusy}
+          disabled={!hasSomething || saving.name === "conflict"}
+          onClick={() => void run()}
+        >
           {hasSomething ? "Publish" : "Published"}
         </Button>
       </Popover.Target>

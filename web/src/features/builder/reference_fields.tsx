@@ -39,7 +39,9 @@ function Many({ value, onChange, common, choices, nothing }: ChoiceProps) {
       clearable
       placeholder={chosen.length === 0 ? (choices.data?.length === 0 ? nothing : "Choose") : undefined}
       nothingFoundMessage={nothing}
-      renderOption={({ option }) => <Option choice={choices.data?.find((choice) => choice.value === option.value)} name={option.label} />}
+      renderOption={({ option }) => (
+        <Option choice={choices.data?.find((choice) => choice.value === option.value)} name={option.label} />
+      )}
       onChange={(next) => onChange(next.length === 0 ? undefined : next)}
     />
   );
@@ -57,7 +59,9 @@ function One({ value, onChange, common, choices, nothing }: ChoiceProps) {
       clearable
       placeholder={choices.data?.length === 0 ? nothing : "Choose"}
       nothingFoundMessage={nothing}
-      renderOption={({ option }) => <Option choice={choices.data?.find((choice) => choice.value === option.value)} name={option.label} />}
+      renderOption={({ option }) => (
+        <Option choice={choices.data?.find((choice) => choice.value === option.value)} name={option.label} />
+      )}
       onChange={(next) => onChange(next ?? undefined)}
     />
   );
@@ -80,7 +84,10 @@ function Option({ choice, name }: { choice: Choice | undefined; name: string }) 
 function withMissing(choices: Choice[] | undefined, chosen: string[]): { value: string; label: string }[] {
   const known = (choices ?? []).map(({ value, label }) => ({ value, label }));
   const gone = chosen.filter((value) => !known.some((choice) => choice.value === value));
-  return [...known, ...gone.map((value) => ({ value, label: choices === undefined ? "…" : `${value.slice(0, 8)} (not there)` }))];
+  return [
+    ...known,
+    ...gone.map((value) => ({ value, label: choices === undefined ? "…" : `${value.slice(0, 8)} (not there)` })),
+  ];
 }
 
 function failure(choices: UseQueryResult<Choice[]>): string | undefined {

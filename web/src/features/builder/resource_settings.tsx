@@ -16,7 +16,10 @@ export function ResourceSettings() {
         Which steps may use what. A step's own form has the same choice.
       </Text>
       <Resources title="Tools" names={TOOLS} choices={useTools()}>
-        No tools yet. <Link to="/settings/$section" params={{ section: "tools" }}>Add one in Settings.</Link>
+        No tools yet.{" "}
+        <Link to="/settings/$section" params={{ section: "tools" }}>
+          Add one in Settings.
+        </Link>
       </Resources>
       <Resources title="Documents" names={DOCUMENTS} choices={useDocuments()}>
         No documents yet. <Link to="/knowledge">Add one in Knowledge.</Link>
@@ -46,7 +49,9 @@ function Resources({ title, names, choices, children }: ResourcesProps) {
           {children}
         </Text>
       )}
-      {choices.data?.map((choice) => <Resource key={choice.value} choice={choice} names={names} />)}
+      {choices.data?.map((choice) => (
+        <Resource key={choice.value} choice={choice} names={names} />
+      ))}
     </Stack>
   );
 }
@@ -55,7 +60,11 @@ function Resource({ choice, names }: { choice: Choice; names: Names }) {
   const { document, specs, canEdit, change } = useEditorContext();
   const steps = ableSteps(document.definition, specs, names);
   const users = usersOf(steps, names, choice.value);
-  const set = (next: readonly string[]) => change((doc) => ({ ...doc, definition: withUsers(doc.definition, ableSteps(doc.definition, specs, names), names, choice.value, next) }));
+  const set = (next: readonly string[]) =>
+    change((doc) => ({
+      ...doc,
+      definition: withUsers(doc.definition, ableSteps(doc.definition, specs, names), names, choice.value, next),
+    }));
   return (
     <Group gap={6} wrap="nowrap" align="flex-end">
       <MultiSelect
@@ -74,7 +83,14 @@ function Resource({ choice, names }: { choice: Choice; names: Names }) {
         onChange={set}
       />
       {canEdit && (
-        <Button size="sm" px={10} variant="default" disabled={users.length === steps.length} aria-label={`All steps may use ${choice.label}`} onClick={() => set(steps.map((step) => step.id))}>
+        <Button
+          size="sm"
+          px={10}
+          variant="default"
+          disabled={users.length === steps.length}
+          aria-label={`All steps may use ${choice.label}`}
+          onClick={() => set(steps.map((step) => step.id))}
+        >
           All
         </Button>
       )}

@@ -69,11 +69,18 @@ export function ConflictBar() {
     <Alert color="orange" variant="light" radius={0} py={8} role="alert">
       <Group justify="space-between" gap="sm">
         <Text fz="sm">
-          <b>Somebody else has changed this agent</b> since you opened it. Your last changes are not saved. Whichever you take, undo brings back
-          the other.
+          <b>Somebody else has changed this agent</b> since you opened it. Your last changes are not saved. Whichever
+          you take, undo brings back the other.
         </Text>
         <Group gap={8}>
-          <Button size="xs" variant="subtle" color="orange" c="inherit" disabled={isBusy} onClick={decide(async () => setTheirs(documentOf(await fetchAgent(agent.id))))}>
+          <Button
+            size="xs"
+            variant="subtle"
+            color="orange"
+            c="inherit"
+            disabled={isBusy}
+            onClick={decide(async () => setTheirs(documentOf(await fetchAgent(agent.id))))}
+          >
             What differs
           </Button>
           <Button size="xs" variant="default" disabled={isBusy} onClick={decide(reload)}>
@@ -84,7 +91,13 @@ export function ConflictBar() {
           </Button>
         </Group>
       </Group>
-      <Modal opened={theirs !== null} onClose={() => setTheirs(null)} size="xl" radius="lg" title="From theirs to yours">
+      <Modal
+        opened={theirs !== null}
+        onClose={() => setTheirs(null)}
+        size="xl"
+        radius="lg"
+        title="From theirs to yours"
+      >
         {theirs !== null && <ChangeList changes={diff(contentOf(theirs), contentOf(document))} />}
       </Modal>
     </Alert>

@@ -9,6 +9,10 @@ export const NO_MESSAGE = "Write what the machine hears, or let the agent do som
 export function settingError(saving: Saving, path: string): string | undefined {
   if (saving.name !== "failed") return undefined;
   const name = `workflow_configurations.${path}`;
-  if (path === "voicemail_detection.message" && problemsOf(saving.error).some((problem) => problem.path === "workflow_configurations.voicemail_detection")) return NO_MESSAGE;
+  if (
+    path === "voicemail_detection.message" &&
+    problemsOf(saving.error).some((problem) => problem.path === "workflow_configurations.voicemail_detection")
+  )
+    return NO_MESSAGE;
   return fieldErrors(saving.error, [name])[name];
 }

@@ -14,7 +14,12 @@ import { settingError } from "./setting_errors";
 import { VariableSettings } from "./variable_settings";
 
 export function SettingsPanel() {
-  const styles = { item: classes.section ?? "", control: classes.control ?? "", content: classes.content ?? "", label: classes.label ?? "" };
+  const styles = {
+    item: classes.section ?? "",
+    control: classes.control ?? "",
+    content: classes.content ?? "",
+    label: classes.label ?? "",
+  };
   return (
     <div className={classes.form}>
       <Text fz="sm" c="dimmed" mb="xs">
@@ -56,8 +61,12 @@ function Section({ title, children }: { title: string; children: React.ReactNode
 
 function Group({ group }: { group: SettingsGroup }) {
   const { document } = useEditorContext();
-  const flat = Object.fromEntries(group.properties.map((property) => [property.name, at(document.configurations, property.name)]));
-  return group.properties.filter((property) => isShown(property, group, flat)).map((property) => <Setting key={property.name} property={property} />);
+  const flat = Object.fromEntries(
+    group.properties.map((property) => [property.name, at(document.configurations, property.name)]),
+  );
+  return group.properties
+    .filter((property) => isShown(property, group, flat))
+    .map((property) => <Setting key={property.name} property={property} />);
 }
 
 function Setting({ property }: { property: PropertySpec }) {
@@ -70,7 +79,12 @@ function Setting({ property }: { property: PropertySpec }) {
       error={settingError(saving, property.name)}
       isOff={!canEdit}
       errorAt={() => undefined}
-      onChange={(next) => change((doc) => ({ ...doc, configurations: withSetting(doc.configurations, property.name, next) }), `setting ${property.name}`)}
+      onChange={(next) =>
+        change(
+          (doc) => ({ ...doc, configurations: withSetting(doc.configurations, property.name, next) }),
+          `setting ${property.name}`,
+        )
+      }
     />
   );
 }

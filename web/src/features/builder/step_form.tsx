@@ -20,7 +20,10 @@ export function StepForm({ step }: { step: Step }) {
   const spec = specs.get(step.type);
   const found = findings.byStep.get(step.id) ?? [];
   const shown = spec?.properties.filter((property) => isShown(property, spec, step.data)) ?? [];
-  const others = besides(found, shown.map((property) => property.name));
+  const others = besides(
+    found,
+    shown.map((property) => property.name),
+  );
   return (
     <Stack gap="md" className={classes.form} key={step.id}>
       <Group gap={10} wrap="nowrap">
@@ -44,10 +47,21 @@ export function StepForm({ step }: { step: Step }) {
       <WaysOut step={step} />
       {canEdit && (
         <Group gap={8} mt="xs">
-          <Button size="xs" variant="default" leftSection={<Copy size={14} />} onClick={() => actions.paste(actions.copy())}>
+          <Button
+            size="xs"
+            variant="default"
+            leftSection={<Copy size={14} />}
+            onClick={() => actions.paste(actions.copy())}
+          >
             Duplicate
           </Button>
-          <Button size="xs" variant="light" color="red" leftSection={<Trash2 size={14} />} onClick={() => actions.remove([step.id], [])}>
+          <Button
+            size="xs"
+            variant="light"
+            color="red"
+            leftSection={<Trash2 size={14} />}
+            onClick={() => actions.remove([step.id], [])}
+          >
             Remove
           </Button>
         </Group>
@@ -68,14 +82,26 @@ function Sections({ step, shown }: SectionsProps) {
   const first = sections.find((section) => section.title === "");
   const more = sections.filter((section) => section !== first);
   const count = (properties: PropertySpec[]) => properties.filter((property) => isSet(property, step)).length;
-  const broken = more.filter((section) => section.properties.some((property) => found.some((finding) => finding.field?.startsWith(`data.${property.name}`))));
+  const broken = more.filter((section) =>
+    section.properties.some((property) => found.some((finding) => finding.field?.startsWith(`data.${property.name}`))),
+  );
   return (
     <>
       {first?.properties.map((property) => (
         <StepField key={property.name} step={step} property={property} />
       ))}
       {more.length > 0 && (
-        <Accordion multiple defaultValue={broken.map((section) => slug(section.title))} variant="default" classNames={{ item: classes.section ?? "", control: classes.control ?? "", content: classes.content ?? "", label: classes.label ?? "" }}>
+        <Accordion
+          multiple
+          defaultValue={broken.map((section) => slug(section.title))}
+          variant="default"
+          classNames={{
+            item: classes.section ?? "",
+            control: classes.control ?? "",
+            content: classes.content ?? "",
+            label: classes.label ?? "",
+          }}
+        >
           {more.map((section) => (
             <Accordion.Item key={section.title} value={slug(section.title)}>
               <Accordion.Control>
@@ -109,7 +135,8 @@ function slug(title: string): string {
 /** Whether the author has set it to something of their own. */
 function isSet(property: PropertySpec, step: Step): boolean {
   const value = step.data[property.name];
-  if (value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0)) return false;
+  if (value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0))
+    return false;
   return value !== (property.default ?? undefined);
 }
 
@@ -124,7 +151,10 @@ function StepField({ step, property }: { step: Step; property: PropertySpec }) {
       isOff={!canEdit}
       errorAt={(path) => problemAt(found, path)}
       onChange={(value) =>
-        change((doc) => ({ ...doc, definition: setStepData(doc.definition, step.id, { [property.name]: value }) }), `step ${step.id} ${property.name}`)
+        change(
+          (doc) => ({ ...doc, definition: setStepData(doc.definition, step.id, { [property.name]: value }) }),
+          `step ${step.id} ${property.name}`,
+        )
       }
     />
   );

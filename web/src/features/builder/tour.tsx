@@ -14,9 +14,23 @@ interface Hint {
 }
 
 const HINTS: Hint[] = [
-  { target: "bench", title: "Talk with it first", words: "Press “Start talking”. The step where the conversation stands lights up on the canvas, and you see how fast each answer came." },
-  { target: "canvas", title: "Then change it", words: "Each box is a step, each line says when the conversation goes on. Choose one and its form opens. Everything is saved as a draft by itself." },
-  { target: "publish", title: "Publish when it is good", words: "Until then, telephone calls go on with the published version. What is missing is shown at its place." },
+  {
+    target: "bench",
+    title: "Talk with it first",
+    words:
+      "Press “Start talking”. The step where the conversation stands lights up on the canvas, and you see how fast each answer came.",
+  },
+  {
+    target: "canvas",
+    title: "Then change it",
+    words:
+      "Each box is a step, each line says when the conversation goes on. Choose one and its form opens. Everything is saved as a draft by itself.",
+  },
+  {
+    target: "publish",
+    title: "Publish when it is good",
+    words: "Until then, telephone calls go on with the published version. What is missing is shown at its place.",
+  },
 ];
 
 export function Tour() {

@@ -15,7 +15,8 @@ export function TriggerAddress({ step }: { step: Step }) {
         Where requests go
       </Text>
       <Text fz="xs" c="dimmed">
-        POST with an API key (Settings → Keys) and a “phone_number”.{agent.published_version_number == null && " It answers once the agent is published."}
+        POST with an API key (Settings → Keys) and a “phone_number”.
+        {agent.published_version_number == null && " It answers once the agent is published."}
       </Text>
       <CopyLine label="address" value={`${window.location.origin}/api/v1/public/agent/${path}`} />
     </Stack>

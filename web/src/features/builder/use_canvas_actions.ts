@@ -54,14 +54,26 @@ export function useCanvasActions(): CanvasActions {
         const clip = clipOf(words);
         if (clip === null) return false;
         const at = middle();
-        const pasted = paste(definition, clip, freePlace(definition, { x: at.x + STEP_WIDTH / 2, y: at.y + STEP_HEIGHT / 2 }), specs);
+        const pasted = paste(
+          definition,
+          clip,
+          freePlace(definition, { x: at.x + STEP_WIDTH / 2, y: at.y + STEP_HEIGHT / 2 }),
+          specs,
+        );
         change((doc) => ({ ...doc, definition: pasted.definition }));
         reveal({ stepIds: pasted.stepIds, wayIds: [] }, "step");
         return true;
       },
       arrange: async () => {
         const { arranged } = await import("../../graph/layout");
-        const sizes = new Map(flow.getNodes().map((node) => [node.id, { width: node.measured?.width ?? STEP_WIDTH, height: node.measured?.height ?? STEP_HEIGHT }]));
+        const sizes = new Map(
+          flow
+            .getNodes()
+            .map((node) => [
+              node.id,
+              { width: node.measured?.width ?? STEP_WIDTH, height: node.measured?.height ?? STEP_HEIGHT },
+            ]),
+        );
         change((doc) => ({ ...doc, definition: moveSteps(doc.definition, arranged(doc.definition, sizes)) }));
         requestAnimationFrame(() => void flow.fitView({ duration: 300, padding: 0.18, maxZoom: 1 }));
       },

@@ -14,7 +14,8 @@ export function useShortcuts(actions: CanvasActions, onHelp: () => void): void {
     if (canEdit) action();
   };
   const erase = edit(() => {
-    if (window.document.querySelector("[aria-modal=true]") === null) actions.remove(selection.stepIds, selection.wayIds);
+    if (window.document.querySelector("[aria-modal=true]") === null)
+      actions.remove(selection.stepIds, selection.wayIds);
   });
   useHotkeys([
     ["Delete", erase],
@@ -55,5 +56,9 @@ export function useShortcuts(actions: CanvasActions, onHelp: () => void): void {
 
 function isWriting(): boolean {
   const element = window.document.activeElement;
-  return element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement || (element instanceof HTMLElement && element.isContentEditable);
+  return (
+    element instanceof HTMLInputElement ||
+    element instanceof HTMLTextAreaElement ||
+    (element instanceof HTMLElement && element.isContentEditable)
+  );
 }

@@ -31,7 +31,13 @@ export function VariableSettings() {
             onChange={(event) => set({ ...document.variables, [key]: event.currentTarget.value }, `variable ${key}`)}
           />
           {canEdit && (
-            <ActionIcon variant="subtle" color="gray" size={36} aria-label={`Remove ${key}`} onClick={() => set(Object.fromEntries(entries.filter(([other]) => other !== key)))}>
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              size={36}
+              aria-label={`Remove ${key}`}
+              onClick={() => set(Object.fromEntries(entries.filter(([other]) => other !== key)))}
+            >
               <Trash2 size={15} />
             </ActionIcon>
           )}
@@ -39,8 +45,21 @@ export function VariableSettings() {
       ))}
       {canEdit && (
         <Group gap={6} wrap="nowrap">
-          <TextInput aria-label="Name of a new variable" placeholder="company_name" size="sm" flex={1} value={name} onChange={(event) => setName(event.currentTarget.value)} />
-          <Button size="sm" variant="default" leftSection={<Plus size={14} />} disabled={!/^[A-Za-z_]\w*$/.test(name.trim()) || name.trim() in document.variables} onClick={add}>
+          <TextInput
+            aria-label="Name of a new variable"
+            placeholder="company_name"
+            size="sm"
+            flex={1}
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+          />
+          <Button
+            size="sm"
+            variant="default"
+            leftSection={<Plus size={14} />}
+            disabled={!/^[A-Za-z_]\w*$/.test(name.trim()) || name.trim() in document.variables}
+            onClick={add}
+          >
             Add
           </Button>
         </Group>

@@ -20,8 +20,16 @@ export function VersionsPanel() {
   const [shown, setShown] = useState<Version | null>(null);
   const [other, setOther] = useState<string | null>(null);
   if (versions.isPending) return <Skeleton h={220} m="md" />;
-  if (versions.isError) return <Problem title="The versions could not be loaded" error={versions.error} onRetry={() => void versions.refetch()} />;
-  const previous = shown === null ? undefined : versions.data.find((version) => version.version_number < shown.version_number);
+  if (versions.isError)
+    return (
+      <Problem
+        title="The versions could not be loaded"
+        error={versions.error}
+        onRetry={() => void versions.refetch()}
+      />
+    );
+  const previous =
+    shown === null ? undefined : versions.data.find((version) => version.version_number < shown.version_number);
   const before = other === null ? previous : versions.data.find((version) => String(version.version_number) === other);
   const show = (version: Version) => {
     setOther(null);
@@ -34,7 +42,13 @@ export function VersionsPanel() {
           <Row key={version.id} version={version} before={versions.data[index + 1]} onShow={() => show(version)} />
         ))}
       </ol>
-      <Modal opened={shown !== null} onClose={() => setShown(null)} size="xl" radius="lg" title={shown === null ? "" : `Version ${shown.version_number}`}>
+      <Modal
+        opened={shown !== null}
+        onClose={() => setShown(null)}
+        size="xl"
+        radius="lg"
+        title={shown === null ? "" : `Version ${shown.version_number}`}
+      >
         {shown !== null && (
           <Stack>
             {versions.data.length > 1 && (
@@ -43,7 +57,9 @@ export function VersionsPanel() {
                 maw={240}
                 size="sm"
                 placeholder="nothing: all that it has"
-                data={versions.data.filter((version) => version !== shown).map((version) => ({ value: String(version.version_number), label: nameOf(version) }))}
+                data={versions.data
+                  .filter((version) => version !== shown)
+                  .map((version) => ({ value: String(version.version_number), label: nameOf(version) }))}
                 value={before === undefined ? null : String(before.version_number)}
                 allowDeselect={false}
                 onChange={setOther}
@@ -62,7 +78,15 @@ function nameOf({ version_number: number, status }: Version): string {
 }
 
 function contentOf(version: Version | undefined): Content {
-  return { definition: parse(version?.workflow_json), settings: { ...version?.workflow_configurations, ...(version && Object.keys(version.template_context_variables).length > 0 ? { variables: version.template_context_variables } : {}) } };
+  return {
+    definition: parse(version?.workflow_json),
+    settings: {
+      ...version?.workflow_configurations,
+      ...(version && Object.keys(version.template_context_variables).length > 0
+        ? { variables: version.template_context_variables }
+        : {}),
+    },
+  };
 }
 
 function Row({ version, before, onShow }: { version: Version; before: Version | undefined; onShow: () => void }) {
@@ -73,7 +97,8 @@ function Row({ version, before, onShow }: { version: Version; before: Version | 
   // What is published and has no draft beside it is what the editor has already.
   const isRestorable = version.status !== "draft" && (version.status !== "published" || agent.has_draft);
   const shown = before === undefined ? "Show" : count === 0 ? "No changes" : many(count, "change");
-  const named = before === undefined ? `Show version ${version.version_number}` : `${shown} in version ${version.version_number}`;
+  const named =
+    before === undefined ? `Show version ${version.version_number}` : `${shown} in version ${version.version_number}`;
   const go = async () => {
     await flush().catch(() => undefined);
     await restore.mutateAsync(version.version_number);
@@ -97,14 +122,28 @@ function Row({ version, before, onShow }: { version: Version; before: Version | 
           {shown}
         </Button>
         {canEdit && isRestorable && (
-          <Button size="compact-sm" variant="subtle" aria-label={`Restore version ${version.version_number}`} onClick={() => setIsAsking(true)}>
+          <Button
+            size="compact-sm"
+            variant="subtle"
+            aria-label={`Restore version ${version.version_number}`}
+            onClick={() => setIsAsking(true)}
+          >
             Restore
           </Button>
         )}
       </Group>
-      <Modal opened={isAsking} onClose={() => setIsAsking(false)} title={`Restore version ${version.version_number}?`} centered radius="lg">
+      <Modal
+        opened={isAsking}
+        onClose={() => setIsAsking(false)}
+        title={`Restore version ${version.version_number}?`}
+        centered
+        radius="lg"
+      >
         <Stack>
-          <Text fz="sm">Its content becomes the draft, in place of what is there now. What answers calls does not change before you publish.</Text>
+          <Text fz="sm">
+            Its content becomes the draft, in place of what is there now. What answers calls does not change before you
+            publish.
+          </Text>
           {restore.isError && <Problem error={restore.error} />}
           <Group justify="flex-end">
             <Button variant="default" onClick={() => setIsAsking(false)}>
@@ -121,7 +160,21 @@ function Row({ version, before, onShow }: { version: Version; before: Version | 
 }
 
 function State({ status }: { status: string }) {
-  if (status === "draft") return <Badge size="sm" color="orange" c="var(--draft)" variant="light" tt="none">Draft</Badge>;
-  if (status === "published") return <Badge size="sm" variant="light" tt="none">Published</Badge>;
-  return <Badge size="sm" color="gray" variant="light" tt="none">Earlier</Badge>;
+  if (status === "draft")
+    return (
+      <Badge size="sm" color="orange" c="var(--draft)" variant="light" tt="none">
+        Draft
+      </Badge>
+    );
+  if (status === "published")
+    return (
+      <Badge size="sm" variant="light" tt="none">
+        Published
+      </Badge>
+    );
+  return (
+    <Badge size="sm" color="gray" variant="light" tt="none">
+      Earlier
+    </Badge>
+  );
 }

@@ -1,6 +1,17 @@
 /** The form of the chosen way: its name for the model, when it is taken, which keys take it, what is said on it. */
 
-import { Alert, Button, Group, SegmentedControl, Select, Stack, TagsInput, TextInput, Textarea, UnstyledButton } from "@mantine/core";
+import {
+  Alert,
+  Button,
+  Group,
+  SegmentedControl,
+  Select,
+  Stack,
+  TagsInput,
+  TextInput,
+  Textarea,
+  UnstyledButton,
+} from "@mantine/core";
 import { ArrowRight, Trash2 } from "lucide-react";
 import { type Way, digitsOf, stepName, text, wayLabel } from "../../graph/definition";
 import { reconnect, setWayData } from "../../graph/edit";
@@ -19,7 +30,15 @@ export function WayForm({ way }: { way: Way }) {
   const actions = useCanvasActions();
   const found = findings.byWay.get(way.id) ?? [];
   const set = (name: string, value: unknown) =>
-    change((doc) => ({ ...doc, definition: setWayData(doc.definition, way.id, { [name]: value === "" && name !== "label" && name !== "condition" ? undefined : value }) }), `way ${way.id} ${name}`);
+    change(
+      (doc) => ({
+        ...doc,
+        definition: setWayData(doc.definition, way.id, {
+          [name]: value === "" && name !== "label" && name !== "condition" ? undefined : value,
+        }),
+      }),
+      `way ${way.id} ${name}`,
+    );
   const ends = [way.source, way.target].map((id) => document.definition.nodes.find((node) => node.id === id));
   return (
     <Stack gap="md" className={classes.form} key={way.id}>
@@ -27,7 +46,10 @@ export function WayForm({ way }: { way: Way }) {
         {ends.map((step, index) => (
           <Group key={index} gap={6} wrap="nowrap" miw={0}>
             {index === 1 && <ArrowRight size={15} aria-label="leads to" />}
-            <UnstyledButton className={classes.end} onClick={() => step && reveal({ stepIds: [step.id], wayIds: [] }, "form")}>
+            <UnstyledButton
+              className={classes.end}
+              onClick={() => step && reveal({ stepIds: [step.id], wayIds: [] }, "form")}
+            >
               {step === undefined ? "nowhere" : stepName(step)}
             </UnstyledButton>
           </Group>
@@ -89,11 +111,20 @@ export function WayForm({ way }: { way: Way }) {
             .filter((node) => node.id === way.target || canConnect(specs, document.definition, way.source, node.id))
             .map((node) => ({ value: node.id, label: stepName(node) }))}
           value={way.target}
-          onChange={(id) => id !== null && change((doc) => ({ ...doc, definition: reconnect(doc.definition, way.id, way.source, id) }))}
+          onChange={(id) =>
+            id !== null && change((doc) => ({ ...doc, definition: reconnect(doc.definition, way.id, way.source, id) }))
+          }
         />
       )}
       {canEdit && (
-        <Button size="xs" variant="light" color="red" leftSection={<Trash2 size={14} />} w="max-content" onClick={() => actions.remove([], [way.id])}>
+        <Button
+          size="xs"
+          variant="light"
+          color="red"
+          leftSection={<Trash2 size={14} />}
+          w="max-content"
+          onClick={() => actions.remove([], [way.id])}
+        >
           Remove
         </Button>
       )}
@@ -105,12 +136,23 @@ function Transition({ way, set }: { way: Way; set: (name: string, value: unknown
   const { canEdit, findings } = useEditorContext();
   const found = findings.byWay.get(way.id) ?? [];
   const isAudio = way.data["transition_speech_type"] === "audio";
-  const common = { label: "Said on the way", description: "Spoken while the next step gets ready.", disabled: !canEdit, withAsterisk: false };
+  const common = {
+    label: "Said on the way",
+    description: "Spoken while the next step gets ready.",
+    disabled: !canEdit,
+    withAsterisk: false,
+  };
   return (
     <Stack gap={6}>
       {isAudio ? (
         <RecordingField
-          property={{ name: "transition_speech_recording_id", type: "recording_ref", display_name: common.label, description: common.description, required: false }}
+          property={{
+            name: "transition_speech_recording_id",
+            type: "recording_ref",
+            display_name: common.label,
+            description: common.description,
+            required: false,
+          }}
           value={way.data["transition_speech_recording_id"]}
           error={problemAt(found, "transition_speech_recording_id")}
           isOff={!canEdit}
@@ -119,9 +161,29 @@ function Transition({ way, set }: { way: Way; set: (name: string, value: unknown
           onChange={(next) => set("transition_speech_recording_id", next)}
         />
       ) : (
-        <Textarea {...common} autosize minRows={1} maxRows={5} placeholder="One moment please." value={text(way.data["transition_speech"])} error={problemAt(found, "transition_speech")} onChange={(event) => set("transition_speech", event.currentTarget.value)} />
+        <Textarea
+          {...common}
+          autosize
+          minRows={1}
+          maxRows={5}
+          placeholder="One moment please."
+          value={text(way.data["transition_speech"])}
+          error={problemAt(found, "transition_speech")}
+          onChange={(event) => set("transition_speech", event.currentTarget.value)}
+        />
       )}
-      <SegmentedControl size="xs" w="max-content" aria-label="How it is said" disabled={!canEdit} value={isAudio ? "audio" : "text"} data={[{ value: "text", label: "Text" }, { value: "audio", label: "Recording" }]} onChange={(kind) => set("transition_speech_type", kind === "audio" ? "audio" : undefined)} />
+      <SegmentedControl
+        size="xs"
+        w="max-content"
+        aria-label="How it is said"
+        disabled={!canEdit}
+        value={isAudio ? "audio" : "text"}
+        data={[
+          { value: "text", label: "Text" },
+          { value: "audio", label: "Recording" },
+        ]}
+        onChange={(kind) => set("transition_speech_type", kind === "audio" ? "audio" : undefined)}
+      />
     </Stack>
   );
 }

@@ -18,7 +18,9 @@ export function WaysOut({ step }: { step: Step }) {
     const other = definition.nodes.find((node) => node.id === id);
     return other === undefined ? "nowhere" : stepName(other);
   };
-  const goals = definition.nodes.filter((node) => canConnect(specs, definition, step.id, node.id)).map((node) => ({ value: node.id, label: stepName(node) }));
+  const goals = definition.nodes
+    .filter((node) => canConnect(specs, definition, step.id, node.id))
+    .map((node) => ({ value: node.id, label: stepName(node) }));
   return (
     <div>
       <Text fz="sm" fw={500} mb={6}>
@@ -26,13 +28,19 @@ export function WaysOut({ step }: { step: Step }) {
       </Text>
       <Stack gap={4}>
         {ways.map((way) => (
-          <UnstyledButton key={way.id} className={classes.wayOut} onClick={() => reveal({ stepIds: [], wayIds: [way.id] }, "form")}>
+          <UnstyledButton
+            key={way.id}
+            className={classes.wayOut}
+            onClick={() => reveal({ stepIds: [], wayIds: [way.id] }, "form")}
+          >
             <ArrowRight size={14} />
             <span>
               {digitsOf(way) !== "" && <kbd>{digitsOf(way)}</kbd>}
               {wayLabel(way) || "no label"} → <b>{nameOf(way.target)}</b>
             </span>
-            {(findings.byWay.get(way.id) ?? []).some((finding) => finding.isError) && <CircleAlert size={14} className={classes.error} aria-label="has errors" />}
+            {(findings.byWay.get(way.id) ?? []).some((finding) => finding.isError) && (
+              <CircleAlert size={14} className={classes.error} aria-label="has errors" />
+            )}
           </UnstyledButton>
         ))}
         {ways.length === 0 && (
@@ -41,7 +49,15 @@ export function WaysOut({ step }: { step: Step }) {
           </Text>
         )}
         {canEdit && (
-          <Select size="xs" aria-label="Lead to another step" placeholder="Lead to another step …" data={goals} value={null} searchable onChange={(id) => id !== null && (actions.connect(step.id, id), openForm(true))} />
+          <Select
+            size="xs"
+            aria-label="Lead to another step"
+            placeholder="Lead to another step …"
+            data={goals}
+            value={null}
+            searchable
+            onChange={(id) => id !== null && (actions.connect(step.id, id), openForm(true))}
+          />
         )}
       </Stack>
     </div>

@@ -2,7 +2,13 @@
 
 import { Alert, Anchor, Group, Select, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import { blockedBecause, type CarrierAccount, placingAccount, useCallerNumbers, useCarrierAccounts } from "../../lib/carrier_accounts";
+import {
+  blockedBecause,
+  type CarrierAccount,
+  placingAccount,
+  useCallerNumbers,
+  useCarrierAccounts,
+} from "../../lib/carrier_accounts";
 import { words } from "../../lib/format";
 import { Fact } from "../../components/fact";
 import { calledFrom } from "./rules_words";
@@ -53,7 +59,10 @@ function choices(accounts: readonly CarrierAccount[], value: number | null): { v
   const gone = value !== null && !accounts.some((account) => account.id === value);
   return [
     { value: DEFAULT, label: usual === undefined ? "Your default account" : `Your default account (${usual.name})` },
-    ...accounts.map((account) => ({ value: String(account.id), label: `${account.name} · ${words(account.provider)}` })),
+    ...accounts.map((account) => ({
+      value: String(account.id),
+      label: `${account.name} · ${words(account.provider)}`,
+    })),
     ...(gone ? [{ value: String(value), label: "An account that was removed" }] : []),
   ];
 }
@@ -101,10 +110,19 @@ export function AccountAlert({ id }: { id: number | null }) {
   const accounts = useCarrierAccounts().data?.configurations;
   if (accounts === undefined) return null;
   const account = placingAccount(accounts, id);
-  const because = account === undefined ? (id === null ? null : "It was removed: choose another in “Change the rules”.") : blockedBecause(account);
+  const because =
+    account === undefined
+      ? id === null
+        ? null
+        : "It was removed: choose another in “Change the rules”."
+      : blockedBecause(account);
   if (because === null) return null;
   return (
-    <Alert color="yellow" variant="light" title={account === undefined ? "The carrier account is gone" : `${account.name} cannot place calls`}>
+    <Alert
+      color="yellow"
+      variant="light"
+      title={account === undefined ? "The carrier account is gone" : `${account.name} cannot place calls`}
+    >
       {because}{" "}
       <Anchor fz="sm" renderRoot={(props) => <Link to="/phone" {...props} />}>
         Carrier accounts

@@ -24,17 +24,27 @@ export function Actions({ campaign }: { campaign: Campaign }) {
   const [dialog, setDialog] = useState<"redial" | "rules" | null>(null);
   const { status } = campaign;
   const isOver = status === "completed" || status === "failed";
-  const report = () => download(`/api/v1/campaign/${campaign.id}/report`, `campaign-${campaign.id}-report.csv`).catch(failed);
+  const report = () =>
+    download(`/api/v1/campaign/${campaign.id}/report`, `campaign-${campaign.id}-report.csv`).catch(failed);
   const source = async () => window.location.assign(localPath(await sourceAddress(campaign.id), window.location.href));
   return (
     <>
       {may.write && status === "running" && (
-        <Button variant="default" leftSection={<Pause size={16} />} loading={move.isPending} onClick={() => once(() => move.mutate("pause", { onError: failed }), "pause")}>
+        <Button
+          variant="default"
+          leftSection={<Pause size={16} />}
+          loading={move.isPending}
+          onClick={() => once(() => move.mutate("pause", { onError: failed }), "pause")}
+        >
           Pause
         </Button>
       )}
       {may.write && status === "paused" && (
-        <Button leftSection={<Play size={16} />} loading={move.isPending} onClick={() => once(() => move.mutate("resume", { onError: failed }), "resume")}>
+        <Button
+          leftSection={<Play size={16} />}
+          loading={move.isPending}
+          onClick={() => once(() => move.mutate("resume", { onError: failed }), "resume")}
+        >
           Resume
         </Button>
       )}
@@ -75,14 +85,28 @@ function Redial({ campaign, onClose }: { campaign: Campaign; onClose: () => void
     redial.error,
   );
   const submit = () =>
-    redial.mutate(form.values, { onSuccess: (made) => void navigate({ to: "/campaigns/$campaignId", params: { campaignId: made.id } }) });
+    redial.mutate(form.values, {
+      onSuccess: (made) => void navigate({ to: "/campaigns/$campaignId", params: { campaignId: made.id } }),
+    });
   return (
-    <FormDialog title="Call again who was not reached" isOpen onClose={onClose} onSubmit={submit} submit="Make the campaign" isBusy={redial.isPending} problem={form.problem}>
+    <FormDialog
+      title="Call again who was not reached"
+      isOpen
+      onClose={onClose}
+      onSubmit={submit}
+      submit="Make the campaign"
+      isBusy={redial.isPending}
+      problem={form.problem}
+    >
       <TextInput label="Name" required data-autofocus {...form.text("name")} />
       <Checkbox.Group label="Contacts whose call ended with" {...form.field("redial_statuses")}>
         <Stack gap={8} mt={8}>
           {AGAIN.map((outcome) => (
-            <Checkbox key={outcome} value={outcome} label={`${words(outcome)} (${campaign.progress.outcomes[outcome] ?? 0})`} />
+            <Checkbox
+              key={outcome}
+              value={outcome}
+              label={`${words(outcome)} (${campaign.progress.outcomes[outcome] ?? 0})`}
+            />
           ))}
         </Stack>
       </Checkbox.Group>
@@ -105,7 +129,9 @@ function ChangeRules({ campaign, onClose }: { campaign: Campaign; onClose: () =>
   return (
     <Dialog isOpen onClose={onClose} title="Change the rules" size={860}>
       <Stack>
-        {!isExact && <FormProblem words="These hours were set to the minute, which the grid cannot show. Painting replaces them." />}
+        {!isExact && (
+          <FormProblem words="These hours were set to the minute, which the grid cannot show. Painting replaces them." />
+        )}
         <RulesForm rules={rules} onChange={setRules} errorAt={(name) => errors[name]} />
         <FormProblem words={problemOf(rules) ?? formError(update.error, RULE_FIELDS)} />
         <Group justify="flex-end">

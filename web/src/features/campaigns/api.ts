@@ -50,7 +50,8 @@ export function useCreateCampaign() {
 export function useUpdateCampaign(id: number) {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: (body: Schema<"UpdateCampaignRequest">) => unwrap(api.PATCH("/api/v1/campaign/{campaign_id}", { ...at(id), body })),
+    mutationFn: (body: Schema<"UpdateCampaignRequest">) =>
+      unwrap(api.PATCH("/api/v1/campaign/{campaign_id}", { ...at(id), body })),
     onSuccess: () => queries.invalidateQueries({ queryKey: ["campaigns"] }),
   });
 }
@@ -72,7 +73,8 @@ export function useMove(id: number) {
 export function useRedial(id: number) {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: (body: Schema<"RedialCampaignRequest">) => unwrap(api.POST("/api/v1/campaign/{campaign_id}/redial", { ...at(id), body })),
+    mutationFn: (body: Schema<"RedialCampaignRequest">) =>
+      unwrap(api.POST("/api/v1/campaign/{campaign_id}/redial", { ...at(id), body })),
     onSuccess: () => queries.invalidateQueries({ queryKey: ["campaigns"] }),
   });
 }
@@ -80,7 +82,16 @@ export function useRedial(id: number) {
 export type ContactState = "pending" | "calling" | "done";
 
 export type Outcome = Schema<"RedialCampaignRequest">["redial_statuses"][number];
-export const OUTCOMES: Outcome[] = ["answered", "no_answer", "busy", "voicemail", "failed", "canceled", "do_not_call", "invalid_number"];
+export const OUTCOMES: Outcome[] = [
+  "answered",
+  "no_answer",
+  "busy",
+  "voicemail",
+  "failed",
+  "canceled",
+  "do_not_call",
+  "invalid_number",
+];
 
 export interface WhichContacts {
   state: ContactState | null;
@@ -95,7 +106,15 @@ export function useContacts(id: number, { state, outcome }: WhichContacts, page:
     queryFn: () =>
       unwrap(
         api.GET("/api/v1/campaign/{campaign_id}/contacts", {
-          params: { path: { campaign_id: id }, query: { page, limit: 25, ...(state === null ? {} : { state: [state] }), ...(outcome === null ? {} : { outcome: [outcome] }) } },
+          params: {
+            path: { campaign_id: id },
+            query: {
+              page,
+              limit: 25,
+              ...(state === null ? {} : { state: [state] }),
+              ...(outcome === null ? {} : { outcome: [outcome] }),
+            },
+          },
         }),
       ),
   });
@@ -138,7 +157,8 @@ export function useLiveProgress(campaign: Campaign): Progress {
         if (event.name !== "progress" && event.name !== "ended") return;
         const told = JSON.parse(event.data) as Progress;
         if (event.name === "progress") setProgress(told);
-        if (event.name === "ended" || told.status !== status) void queries.invalidateQueries({ queryKey: ["campaigns"] });
+        if (event.name === "ended" || told.status !== status)
+          void queries.invalidateQueries({ queryKey: ["campaigns"] });
       }).catch((error: unknown) => {
         const isRefused = error instanceof ApiError && error.status < 500;
         if (!leaving.signal.aborted && !isRefused) again = window.setTimeout(() => void follow(), AGAIN_MS);
@@ -155,10 +175,18 @@ export function useLiveProgress(campaign: Campaign): Progress {
 /** Sends a file to the place that the API gives it; tells how much has gone, 0…1. */
 export async function upload(file: File, onShare: (share: number) => void): Promise<string> {
   const place = await unwrap(
-    api.POST("/api/v1/s3/presigned-upload-url", { body: { file_name: file.name, file_size: file.size, content_type: "text/csv" } }),
+    api.POST("/api/v1/s3/presigned-upload-url", {
+      body: { file_name: file.name, file_size: file.size, content_type: "text/csv" },
+    }),
   );
   const isOurs = new URL(place.upload_url).pathname.startsWith("/api/");
-  await send({ method: "PUT", address: isOurs ? localOf(place.upload_url) : place.upload_url, body: file, headers: { "Content-Type": "text/csv" }, onShare });
+  await send({
+    method: "PUT",
+    address: isOurs ? localOf(place.upload_url) : place.upload_url,
+    body: file,
+    headers: { "Content-Type": "text/csv" },
+    onShare,
+  });
   return place.file_key;
 }
 

@@ -56,7 +56,10 @@ function Shown({ campaign }: { campaign: Campaign }) {
       about={
         <Group gap="sm" mt={4}>
           <StatusBadge status={campaign.status} />
-          <Anchor fz="sm" renderRoot={(props) => <Link to="/agents/$agentId" params={{ agentId: campaign.workflow_id }} {...props} />}>
+          <Anchor
+            fz="sm"
+            renderRoot={(props) => <Link to="/agents/$agentId" params={{ agentId: campaign.workflow_id }} {...props} />}
+          >
             {campaign.workflow_name}
           </Anchor>
           <Text span fz="sm">
@@ -68,7 +71,11 @@ function Shown({ campaign }: { campaign: Campaign }) {
     >
       <Stack gap="lg">
         {campaign.failure_reason && (
-          <Alert color={campaign.status === "failed" ? "red" : "yellow"} variant="light" title={campaign.status === "failed" ? "It failed" : "It paused itself"}>
+          <Alert
+            color={campaign.status === "failed" ? "red" : "yellow"}
+            variant="light"
+            title={campaign.status === "failed" ? "It failed" : "It paused itself"}
+          >
             {words(campaign.failure_reason)}
           </Alert>
         )}
@@ -100,13 +107,23 @@ function RulesPanel({ campaign }: { campaign: Campaign }) {
         <Fact name="Calling hours" value={hoursWords(campaign.calling_hours)} />
         <Fact
           name="At the same time"
-          value={capped ? `${campaign.effective_max_concurrency}, as your limits and numbers allow (asked: ${campaign.max_concurrency})` : campaign.max_concurrency}
+          value={
+            capped
+              ? `${campaign.effective_max_concurrency}, as your limits and numbers allow (asked: ${campaign.max_concurrency})`
+              : campaign.max_concurrency
+          }
         />
         <Fact name="Again" value={againWords(campaign.retry_config)} />
         <Fact name="Where" value={whereWords(campaign.destinations)} />
-        <Fact name="Pauses at" value={campaign.spend_cap_cents === null ? "No limit" : money(campaign.spend_cap_cents)} />
+        <Fact
+          name="Pauses at"
+          value={campaign.spend_cap_cents === null ? "No limit" : money(campaign.spend_cap_cents)}
+        />
         <Fact name="Pauses itself" value={breakerWords(campaign.circuit_breaker)} />
-        <Fact name="When a machine answers" value={campaign.voicemail === null ? "As the agent says" : machineWords(campaign.voicemail)} />
+        <Fact
+          name="When a machine answers"
+          value={campaign.voicemail === null ? "As the agent says" : machineWords(campaign.voicemail)}
+        />
         {campaign.columns.length > 0 && <Fact name="Columns" value={campaign.columns.join(", ")} />}
       </div>
     </Panel>

@@ -24,15 +24,17 @@ const COLUMNS = [
 export function CampaignsPage() {
   const campaigns = useCampaigns();
   const may = useMay();
-  const make = may.write ? <Button renderRoot={(props) => <Link to="/campaigns/new" {...props} />}>New campaign</Button> : null;
+  const make = may.write ? (
+    <Button renderRoot={(props) => <Link to="/campaigns/new" {...props} />}>New campaign</Button>
+  ) : null;
   return (
     <Page title="Campaigns" about="An agent calls a list of people, each within the hours you allow." actions={make}>
       <Loaded query={campaigns} what="The campaigns" height={300}>
         {(data) =>
           data.length === 0 ? (
             <Empty title="No campaigns yet" action={make}>
-              Upload a CSV with phone numbers, choose an agent and the hours. The simulated phones +12015550101 to …09 answer without an account, so that you
-              can try it right away.
+              Upload a CSV with phone numbers, choose an agent and the hours. The simulated phones +12015550101 to …09
+              answer without an account, so that you can try it right away.
             </Empty>
           ) : (
             <Panel title={campaigns.more === null ? many(data.length, "campaign") : "Campaigns"}>
@@ -67,7 +69,10 @@ function CampaignRow({ campaign }: { campaign: Campaign }) {
       <Table.Td>{campaign.workflow_name}</Table.Td>
       <Table.Td ta="right">{count(progress.total_contacts)}</Table.Td>
       <Table.Td>
-        <Progress value={progress.progress_percentage} aria-label={`${campaign.name}: ${Math.round(progress.progress_percentage)} % done`} />
+        <Progress
+          value={progress.progress_percentage}
+          aria-label={`${campaign.name}: ${Math.round(progress.progress_percentage)} % done`}
+        />
       </Table.Td>
       <Table.Td ta="right">{count(progress.answered)}</Table.Td>
       <Table.Td ta="right">

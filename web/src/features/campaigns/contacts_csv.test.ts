@@ -7,7 +7,11 @@ const problems = (content: string) => lookInto(content).problems.map(({ row, mes
 describe("a contact file", () => {
   it("may have semicolons, quotes, line ends within them and a byte-order mark", () => {
     const look = lookInto('\uFEFFphone_number;note\r\n+12015550101;"a; ""b""\r\nc"\r\n\r\n');
-    expect(look).toMatchObject({ columns: ["phone_number", "note"], rows: [["+12015550101", 'a; "b"\r\nc']], problemCount: 0 });
+    expect(look).toMatchObject({
+      columns: ["phone_number", "note"],
+      rows: [["+12015550101", 'a; "b"\r\nc']],
+      problemCount: 0,
+    });
     expect([...rowsOf("a,b\rc,\r\n\nd", ",")]).toEqual([
       { number: 1, cells: ["a", "b"] },
       { number: 2, cells: ["c", ""] },
@@ -24,7 +28,11 @@ describe("a contact file", () => {
   });
 
   it("is told what is wrong, row by row as a spreadsheet counts them", () => {
-    expect(problems("phone_number,name\n\n12015550101,\n+12015550102,Bo\n+12015550102,Bo\n,Eve\n+12015550103,a,b\n").map((said) => said.slice(0, 27))).toEqual([
+    expect(
+      problems("phone_number,name\n\n12015550101,\n+12015550102,Bo\n+12015550102,Bo\n,Eve\n+12015550103,a,b\n").map(
+        (said) => said.slice(0, 27),
+      ),
+    ).toEqual([
       "3 “12015550101” is not a nu",
       "5 +12015550102 stands in ro",
       "6 The number is missing.",
@@ -34,7 +42,11 @@ describe("a contact file", () => {
 
   it("is looked into whole, however long it is", () => {
     const rows = Array.from({ length: 10_000 }, (_, index) => `+1201${5_550_000 + index},Person ${index}`);
-    expect(lookInto(["phone_number,name", ...rows, "12"].join("\n"))).toMatchObject({ rowCount: 10_001, problemCount: 1, problems: [{ row: 10_002 }] });
+    expect(lookInto(["phone_number,name", ...rows, "12"].join("\n"))).toMatchObject({
+      rowCount: 10_001,
+      problemCount: 1,
+      problems: [{ row: 10_002 }],
+    });
   });
 
   it.each([

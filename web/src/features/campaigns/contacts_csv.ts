@@ -36,12 +36,14 @@ export function lookInto(content: string): Look {
     if (!(error instanceof BadQuotes)) throw error;
     return look.refused(error.row, error.message);
   }
-  if (look.columns.length === 0) return look.refused(1, "The file is empty: it needs a row with the names of its columns, and contacts below.");
+  if (look.columns.length === 0)
+    return look.refused(1, "The file is empty: it needs a row with the names of its columns, and contacts below.");
   return look.rowCount === 0 ? look.refused(1, "There are no contacts below the header.") : look;
 }
 
 function foundInstead(columns: readonly string[]): string {
-  if (columns.some((name) => name.includes("\t"))) return "The file has tabs between its columns: save it with commas or semicolons.";
+  if (columns.some((name) => name.includes("\t")))
+    return "The file has tabs between its columns: save it with commas or semicolons.";
   return `The columns are: ${columns.join(", ").slice(0, 200)}.`;
 }
 
@@ -84,7 +86,12 @@ class Looking implements Look {
     const number = (cells[this.phone] ?? "").trim();
     const before = this.seen.get(number);
     if (number === "") this.add(row, PHONE, "The number is missing.");
-    else if (!E164.test(number)) this.add(row, PHONE, `“${number.slice(0, 40)}” is not a number like +12015550123, with its country code and without spaces.`);
+    else if (!E164.test(number))
+      this.add(
+        row,
+        PHONE,
+        `“${number.slice(0, 40)}” is not a number like +12015550123, with its country code and without spaces.`,
+      );
     else if (before !== undefined) this.add(row, PHONE, `${number} stands in row ${before} already.`);
     else this.seen.set(number, row);
   }

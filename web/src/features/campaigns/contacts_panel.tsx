@@ -36,7 +36,11 @@ export function ContactsPanel({ campaign }: { campaign: Campaign }) {
     <Panel
       title="Contacts"
       right={
-        <Button size="xs" variant="subtle" renderRoot={(props) => <Link to="/runs" search={{ campaign: campaign.id }} {...props} />}>
+        <Button
+          size="xs"
+          variant="subtle"
+          renderRoot={(props) => <Link to="/runs" search={{ campaign: campaign.id }} {...props} />}
+        >
           All calls
         </Button>
       }
@@ -69,7 +73,9 @@ export function ContactsPanel({ campaign }: { campaign: Campaign }) {
         {(data) =>
           data.contacts.length === 0 ? (
             <Empty isInside title="Nobody here">
-              {which.outcome === null ? "No contact is in this state just now." : `No contact's call has ended as: ${words(which.outcome).toLowerCase()}.`}
+              {which.outcome === null
+                ? "No contact is in this state just now."
+                : `No contact's call has ended as: ${words(which.outcome).toLowerCase()}.`}
             </Empty>
           ) : (
             <>
@@ -78,7 +84,13 @@ export function ContactsPanel({ campaign }: { campaign: Campaign }) {
                   <ContactRow key={contact.id} campaign={campaign} contact={contact} />
                 ))}
               </DataTable>
-              <Pager page={data.page} pages={data.total_pages} total={data.total_count} what="contacts" onChange={setPage} />
+              <Pager
+                page={data.page}
+                pages={data.total_pages}
+                total={data.total_count}
+                what="contacts"
+                onChange={setPage}
+              />
             </>
           )
         }
@@ -90,7 +102,9 @@ export function ContactsPanel({ campaign }: { campaign: Campaign }) {
 function ContactRow({ campaign, contact }: { campaign: Campaign; contact: Schema<"ContactItem"> }) {
   const isDone = contact.state === "done";
   const word = isDone ? (contact.outcome ?? "done") : contact.state;
-  const known = Object.values(contact.variables).map(String).filter((value) => value !== "");
+  const known = Object.values(contact.variables)
+    .map(String)
+    .filter((value) => value !== "");
   return (
     <Table.Tr>
       <Table.Td ta="right" c="dimmed">
@@ -102,12 +116,24 @@ function ContactRow({ campaign, contact }: { campaign: Campaign; contact: Schema
             {contact.phone_number}
           </Text>
         ) : (
-          <Link to="/runs" search={{ campaign: campaign.id, phone: contact.phone_number }} className={nameClass} aria-label={`Calls to ${contact.phone_number}`}>
+          <Link
+            to="/runs"
+            search={{ campaign: campaign.id, phone: contact.phone_number }}
+            className={nameClass}
+            aria-label={`Calls to ${contact.phone_number}`}
+          >
             {contact.phone_number}
           </Link>
         )}
         {known.length > 0 && (
-          <Text fz="xs" c="dimmed" truncate title={Object.entries(contact.variables).map(([name, value]) => `${name}: ${String(value)}`).join("\n")}>
+          <Text
+            fz="xs"
+            c="dimmed"
+            truncate
+            title={Object.entries(contact.variables)
+              .map(([name, value]) => `${name}: ${String(value)}`)
+              .join("\n")}
+          >
             {known.join(" · ")}
           </Text>
         )}
@@ -119,15 +145,19 @@ function ContactRow({ campaign, contact }: { campaign: Campaign; contact: Schema
       </Table.Td>
       <Table.Td ta="right">{contact.attempts}</Table.Td>
       <Table.Td c="dimmed">{whenWords(campaign, contact)}</Table.Td>
-      <Table.Td ta="right">{contact.state === "pending" && <Why campaignId={campaign.id} contact={contact} />}</Table.Td>
+      <Table.Td ta="right">
+        {contact.state === "pending" && <Why campaignId={campaign.id} contact={contact} />}
+      </Table.Td>
     </Table.Tr>
   );
 }
 
 function whenWords(campaign: Campaign, contact: Schema<"ContactItem">): string {
   if (contact.state === "calling") return "Now";
-  if (contact.state === "pending") return dueWords(campaign, contact.hold, contact.due_at === null ? "" : soon(contact.due_at));
-  const because = contact.reason !== null && contact.reason !== contact.outcome ? `, ${words(contact.reason).toLowerCase()}` : "";
+  if (contact.state === "pending")
+    return dueWords(campaign, contact.hold, contact.due_at === null ? "" : soon(contact.due_at));
+  const because =
+    contact.reason !== null && contact.reason !== contact.outcome ? `, ${words(contact.reason).toLowerCase()}` : "";
   return `${contact.done_at === null ? "–" : when(contact.done_at)}${because}`;
 }
 
@@ -137,7 +167,12 @@ function Why({ campaignId, contact }: { campaignId: number; contact: Schema<"Con
   return (
     <Popover opened={isOpen} onChange={setIsOpen} width={320} position="left" withArrow trapFocus>
       <Popover.Target>
-        <Button size="compact-sm" variant="subtle" onClick={() => setIsOpen(!isOpen)} aria-label={`Why not now? ${contact.phone_number}`}>
+        <Button
+          size="compact-sm"
+          variant="subtle"
+          onClick={() => setIsOpen(!isOpen)}
+          aria-label={`Why not now? ${contact.phone_number}`}
+        >
           Why not now?
         </Button>
       </Popover.Target>
@@ -162,7 +197,14 @@ function Why({ campaignId, contact }: { campaignId: number; contact: Schema<"Con
   );
 }
 
-const COLOURS: Record<string, string> = { answered: "brand", voicemail: "violet", no_answer: "yellow", busy: "yellow", failed: "red", invalid_number: "red" };
+const COLOURS: Record<string, string> = {
+  answered: "brand",
+  voicemail: "violet",
+  no_answer: "yellow",
+  busy: "yellow",
+  failed: "red",
+  invalid_number: "red",
+};
 
 function colourOf(word: string): string {
   return COLOURS[word] ?? "gray";

@@ -45,8 +45,25 @@ export function ContactsStep({ name, agentId, contacts, onName, onAgent, onConta
     <Stack gap="lg">
       <Panel title="Campaign">
         <Group p="lg" align="flex-start" grow preventGrowOverflow={false}>
-          <TextInput label="Name" required placeholder="Reminders for May" value={name} onChange={(event) => onName(event.currentTarget.value)} error={errorAt("name")} maw={420} />
-          <Select label="Agent" required searchable data={agents} value={agentId} onChange={onAgent} error={errorAt("workflow_id")} maw={420} />
+          <TextInput
+            label="Name"
+            required
+            placeholder="Reminders for May"
+            value={name}
+            onChange={(event) => onName(event.currentTarget.value)}
+            error={errorAt("name")}
+            maw={420}
+          />
+          <Select
+            label="Agent"
+            required
+            searchable
+            data={agents}
+            value={agentId}
+            onChange={onAgent}
+            error={errorAt("workflow_id")}
+            maw={420}
+          />
         </Group>
       </Panel>
       <Panel title="Contacts">
@@ -57,7 +74,15 @@ export function ContactsStep({ name, agentId, contacts, onName, onAgent, onConta
   );
 }
 
-function FileField({ contacts, onContacts, error }: { contacts: Contacts | null; onContacts: (contacts: Contacts | null) => void; error: string | undefined }) {
+function FileField({
+  contacts,
+  onContacts,
+  error,
+}: {
+  contacts: Contacts | null;
+  onContacts: (contacts: Contacts | null) => void;
+  error: string | undefined;
+}) {
   const [share, setShare] = useState<number | null>(null);
   const [failure, setFailure] = useState<unknown>(null);
   const [isOver, setIsOver] = useState(false);
@@ -108,14 +133,21 @@ function FileField({ contacts, onContacts, error }: { contacts: Contacts | null;
       >
         <FileSpreadsheet size={28} strokeWidth={1.5} aria-hidden="true" />
         {contacts === null ? (
-          <Text fz="sm">Drop a CSV here: one column phone_number, any others become what the agent knows about a person.</Text>
+          <Text fz="sm">
+            Drop a CSV here: one column phone_number, any others become what the agent knows about a person.
+          </Text>
         ) : (
           <Text fz="sm" fw={600}>
             {contacts.name} · {fileSize(contacts.size)} · {many(contacts.look.rowCount, "contact")}
           </Text>
         )}
         <Group gap="sm">
-          <FileButton resetRef={forget} accept=".csv,text/csv" onChange={(file) => void take(file)} inputProps={{ "aria-label": "Contact file" }}>
+          <FileButton
+            resetRef={forget}
+            accept=".csv,text/csv"
+            onChange={(file) => void take(file)}
+            inputProps={{ "aria-label": "Contact file" }}
+          >
             {(props) => (
               <Button {...props} variant={contacts === null ? "filled" : "default"} size="sm">
                 {contacts === null ? "Choose a file" : "Another file"}
@@ -123,7 +155,11 @@ function FileField({ contacts, onContacts, error }: { contacts: Contacts | null;
             )}
           </FileButton>
           {contacts === null && (
-            <Button size="sm" variant="subtle" onClick={() => save(new Blob([EXAMPLE], { type: "text/csv" }), "contacts-example.csv")}>
+            <Button
+              size="sm"
+              variant="subtle"
+              onClick={() => save(new Blob([EXAMPLE], { type: "text/csv" }), "contacts-example.csv")}
+            >
               Get an example
             </Button>
           )}
@@ -135,7 +171,9 @@ function FileField({ contacts, onContacts, error }: { contacts: Contacts | null;
           The file was written in {contacts.was}: see whether its letters are right below.
         </Text>
       )}
-      {failure !== null && <Problem title="The file was not sent" error={failure} onRetry={() => void take(last.current)} />}
+      {failure !== null && (
+        <Problem title="The file was not sent" error={failure} onRetry={() => void take(last.current)} />
+      )}
       {error && <Problem error={new Error(error)} />}
     </Stack>
   );
@@ -162,7 +200,11 @@ export function RowProblems({ problems, total }: { problems: readonly RowProblem
       <Text px="lg" pb="xs" fz="sm" c="red" fw={600}>
         {many(total, "problem")} in this file. Correct {total === 1 ? "it" : "them"} and choose the file again.
       </Text>
-      <DataTable label="What is wrong with the file" columns={[{ title: "Row", isRight: true, width: 80 }, { title: "Column", width: 160 }, { title: "Problem" }]} minWidth={480}>
+      <DataTable
+        label="What is wrong with the file"
+        columns={[{ title: "Row", isRight: true, width: 80 }, { title: "Column", width: 160 }, { title: "Problem" }]}
+        minWidth={480}
+      >
         {problems.map((problem) => (
           <Table.Tr key={`${problem.row}.${problem.column}.${problem.message}`}>
             <Table.Td ta="right">{problem.row}</Table.Td>

@@ -3,7 +3,27 @@
 const NAMES = new Intl.DisplayNames("en", { type: "region", fallback: "none" });
 const LETTERS = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"];
 /** Regions that Intl names and that have no telephone numbers of their own. */
-const NO_COUNTRY = new Set(["AQ", "BV", "CP", "CQ", "DG", "EA", "EU", "EZ", "GS", "HM", "IC", "PN", "QO", "TF", "UM", "UN", "XA", "XB", "ZZ"]);
+const NO_COUNTRY = new Set([
+  "AQ",
+  "BV",
+  "CP",
+  "CQ",
+  "DG",
+  "EA",
+  "EU",
+  "EZ",
+  "GS",
+  "HM",
+  "IC",
+  "PN",
+  "QO",
+  "TF",
+  "UM",
+  "UN",
+  "XA",
+  "XB",
+  "ZZ",
+]);
 
 export function countryName(code: string): string {
   return /^[A-Z]{2}$/.test(code) ? (NAMES.of(code) ?? code) : code;

@@ -34,7 +34,12 @@ export class BadQuotes extends Error {
 export function separatorOf(text: string, phone: string): string {
   const head = /^\s*([^\r\n]*)/.exec(text)?.[1] ?? "";
   const makes = (separator: string) =>
-    head.split(separator).some((name, _, names) => name.replaceAll('"', "").trim().toLowerCase() === phone && (names.length > 1 || !head.includes(separator)));
+    head
+      .split(separator)
+      .some(
+        (name, _, names) =>
+          name.replaceAll('"', "").trim().toLowerCase() === phone && (names.length > 1 || !head.includes(separator)),
+      );
   const found = [",", ";"].find(makes);
   return found ?? (head.split(";").length > head.split(",").length ? ";" : ",");
 }

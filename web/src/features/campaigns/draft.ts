@@ -73,13 +73,23 @@ export function bodyOf(rules: Rules): Body {
     telephony_configuration_id: rules.accountId,
     max_concurrency: Number(rules.maxConcurrency),
     calling_hours: rules.hasHours
-      ? { timezone: rules.timezone, slots: slotsOf(rules.week), holidays: rules.holidays, in_callee_zone: rules.inCalleeZone }
+      ? {
+          timezone: rules.timezone,
+          slots: slotsOf(rules.week),
+          holidays: rules.holidays,
+          in_callee_zone: rules.inCalleeZone,
+        }
       : null,
     retry_config: retryOf(rules) as Retry,
-    destinations: { countries: rules.countries.length === 0 ? null : rules.countries, allow_premium: rules.allowsPremium },
+    destinations: {
+      countries: rules.countries.length === 0 ? null : rules.countries,
+      allow_premium: rules.allowsPremium,
+    },
     spend_cap_cents: rules.spendCap === "" ? null : Math.round(rules.spendCap * 100),
     voicemail:
-      rules.voicemail === "workflow" ? null : { action: rules.voicemail, message: rules.voicemail === "leave_message" ? rules.voicemailMessage : null },
+      rules.voicemail === "workflow"
+        ? null
+        : { action: rules.voicemail, message: rules.voicemail === "leave_message" ? rules.voicemailMessage : null },
   };
 }
 
@@ -97,11 +107,13 @@ function retryOf(rules: Rules): Partial<Retry> {
 
 /** What stops the second step; the API says the rest. */
 export function problemOf(rules: Rules): string | null {
-  if (rules.hasHours && openHours(rules.week) === 0) return "Nobody could ever be called: mark some hours, or allow any time.";
+  if (rules.hasHours && openHours(rules.week) === 0)
+    return "Nobody could ever be called: mark some hours, or allow any time.";
   const noDay = rules.hasHours && rules.holidays.find((day) => !isDay(day));
   if (noDay) return `“${noDay}” is not a day as 2026-12-25.`;
   if (rules.maxConcurrency === "") return "Say how many calls there may be at the same time.";
-  if (rules.hasRetries && (rules.maxRetries === "" || rules.retryMinutes === "")) return "Say how often to call again, and after how many minutes.";
+  if (rules.hasRetries && (rules.maxRetries === "" || rules.retryMinutes === ""))
+    return "Say how often to call again, and after how many minutes.";
   return null;
 }
 

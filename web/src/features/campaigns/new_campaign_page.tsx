@@ -35,7 +35,11 @@ export function NewCampaignPage() {
         </Anchor>
       }
     >
-      {where.data && !may.write ? <Empty title="Your role reads only">Ask an admin for the role of a member to make campaigns.</Empty> : <Steps />}
+      {where.data && !may.write ? (
+        <Empty title="Your role reads only">Ask an admin for the role of a member to make campaigns.</Empty>
+      ) : (
+        <Steps />
+      )}
     </Page>
   );
 }
@@ -71,7 +75,13 @@ function Steps() {
   const rowErrors = create.error instanceof ApiError && create.error.rows.length > 0 ? create.error : null;
   return (
     <Stack gap="lg">
-      <Stepper active={step} onStepClick={(next) => (next < step || isFirstDone) && setStep(next)} size="sm" wrap={false} classNames={{ stepDescription: classes.note, separator: classes.line }}>
+      <Stepper
+        active={step}
+        onStepClick={(next) => (next < step || isFirstDone) && setStep(next)}
+        size="sm"
+        wrap={false}
+        classNames={{ stepDescription: classes.note, separator: classes.line }}
+      >
         <Stepper.Step label="Contacts" description="Who, and by whom" />
         <Stepper.Step label="Rules" description="When and how" />
         <Stepper.Step label="Last look" description="Then a dry run" />
@@ -123,8 +133,15 @@ function Steps() {
 }
 
 function neededOf(name: string, agentId: string | null, contacts: Contacts | null): string {
-  const file = contacts !== null && contacts.look.problemCount > 0 ? "a file without problems" : contacts === null ? "a file with contacts" : "the file to be sent";
-  return [name.trim() === "" && "a name", agentId === null && "an agent", contacts?.fileKey == null && file].filter((one) => one !== false).join(", ");
+  const file =
+    contacts !== null && contacts.look.problemCount > 0
+      ? "a file without problems"
+      : contacts === null
+        ? "a file with contacts"
+        : "the file to be sent";
+  return [name.trim() === "" && "a name", agentId === null && "an agent", contacts?.fileKey == null && file]
+    .filter((one) => one !== false)
+    .join(", ");
 }
 
 interface LastLookProps {

@@ -31,8 +31,20 @@ export function PreflightPanel({ campaign }: { campaign: Campaign }) {
         {(data) => (
           <Stack p="lg" gap="lg">
             <Figures>
-              <Figure name="Would be called" value={count(data.callable_contacts)} note={`of ${many(data.total_contacts, "contact")}`} />
-              <Figure name="Takes about" value={data.callable_contacts === 0 ? "–" : span(data.estimated_dialling_seconds)} note={data.callable_contacts > 0 && data.estimated_end_at ? `until ${dateTime(data.estimated_end_at)}` : undefined} />
+              <Figure
+                name="Would be called"
+                value={count(data.callable_contacts)}
+                note={`of ${many(data.total_contacts, "contact")}`}
+              />
+              <Figure
+                name="Takes about"
+                value={data.callable_contacts === 0 ? "–" : span(data.estimated_dialling_seconds)}
+                note={
+                  data.callable_contacts > 0 && data.estimated_end_at
+                    ? `until ${dateTime(data.estimated_end_at)}`
+                    : undefined
+                }
+              />
               <Figure name="Closed now" value={count(data.closed_now)} note="outside their hours" />
               <Figure name="Do not call" value={count(data.on_do_not_call_list)} note="never dialled" />
             </Figures>
@@ -41,7 +53,13 @@ export function PreflightPanel({ campaign }: { campaign: Campaign }) {
             <FormProblem words={move.error ? messageOf(move.error) : null} />
             {may.write && (
               <Group>
-                <Button size="md" leftSection={<Play size={17} />} loading={move.isPending} disabled={data.callable_contacts === 0} onClick={() => once(() => move.mutate("start"))}>
+                <Button
+                  size="md"
+                  leftSection={<Play size={17} />}
+                  loading={move.isPending}
+                  disabled={data.callable_contacts === 0}
+                  onClick={() => once(() => move.mutate("start"))}
+                >
                   Start dialling
                 </Button>
                 {data.callable_contacts === 0 && (
@@ -61,8 +79,12 @@ export function PreflightPanel({ campaign }: { campaign: Campaign }) {
 function Warnings({ report }: { report: Schema<"PreflightResponse"> }) {
   const lines = [
     report.invalid_numbers > 0 && `${many(report.invalid_numbers, "number")} cannot be a phone number.`,
-    report.blocked_destinations > 0 && `${many(report.blocked_destinations, "number")} in a country or cost class that may not be called.`,
-    ...report.missing_values.map(({ variable, contacts }) => `${many(contacts, "contact")} without a value for {{${variable}}}, which the agent says.`),
+    report.blocked_destinations > 0 &&
+      `${many(report.blocked_destinations, "number")} in a country or cost class that may not be called.`,
+    ...report.missing_values.map(
+      ({ variable, contacts }) =>
+        `${many(contacts, "contact")} without a value for {{${variable}}}, which the agent says.`,
+    ),
   ].filter((line) => line !== false);
   if (lines.length === 0) return null;
   return (

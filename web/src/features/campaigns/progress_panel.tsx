@@ -13,13 +13,18 @@ export function ProgressPanel({ campaign, progress }: { campaign: Campaign; prog
     .filter(([, contacts]) => contacts > 0)
     .sort(([, a], [, b]) => b - a);
   const share = (contacts: number) => (progress.total_contacts === 0 ? 0 : (contacts / progress.total_contacts) * 100);
-  const reached = progress.completed === 0 ? undefined : `${Math.round((progress.answered / progress.completed) * 100)} % of those done`;
+  const reached =
+    progress.completed === 0
+      ? undefined
+      : `${Math.round((progress.answered / progress.completed) * 100)} % of those done`;
   return (
     <Panel
       title="Progress"
       right={
         <Text fz="sm" c="dimmed" aria-live="polite">
-          {campaign.status === "running" ? `${count(progress.in_progress)} being called` : `${Math.round(progress.progress_percentage)} % done`}
+          {campaign.status === "running"
+            ? `${count(progress.in_progress)} being called`
+            : `${Math.round(progress.progress_percentage)} % done`}
         </Text>
       }
     >
@@ -34,10 +39,20 @@ export function ProgressPanel({ campaign, progress }: { campaign: Campaign; prog
         <Bar.Root size={18} radius="sm" aria-label="Outcomes">
           {outcomes.map(([outcome, contacts]) => (
             <Tooltip key={outcome} label={`${words(outcome)}: ${count(contacts)}`}>
-              <Bar.Section value={share(contacts)} color={outcomeColour(outcome)} aria-label={`${words(outcome)}: ${contacts}`} />
+              <Bar.Section
+                value={share(contacts)}
+                color={outcomeColour(outcome)}
+                aria-label={`${words(outcome)}: ${contacts}`}
+              />
             </Tooltip>
           ))}
-          <Bar.Section value={share(progress.in_progress)} color="var(--mantine-color-brand-4)" striped animated aria-label={`Being called: ${progress.in_progress}`} />
+          <Bar.Section
+            value={share(progress.in_progress)}
+            color="var(--mantine-color-brand-4)"
+            striped
+            animated
+            aria-label={`Being called: ${progress.in_progress}`}
+          />
         </Bar.Root>
         {outcomes.length > 0 && (
           <ul className={classes.legend}>

@@ -1,6 +1,18 @@
 /** When people may be called, how many at once, and what happens when somebody does not answer. */
 
-import { Checkbox, Group, MultiSelect, NumberInput, SegmentedControl, Select, Stack, Switch, TagsInput, Text, Textarea } from "@mantine/core";
+import {
+  Checkbox,
+  Group,
+  MultiSelect,
+  NumberInput,
+  SegmentedControl,
+  Select,
+  Stack,
+  Switch,
+  TagsInput,
+  Text,
+  Textarea,
+} from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import type { ReactNode } from "react";
 import { Panel } from "../../components/panel";
@@ -31,7 +43,11 @@ export function RulesForm({ rules, onChange, errorAt }: RulesFormProps) {
       {hasChoice && (
         <Panel title="Carrier account">
           <Padded>
-            <AccountChoice value={rules.accountId} onChange={(id) => set("accountId", id)} error={errorAt("telephony_configuration_id")} />
+            <AccountChoice
+              value={rules.accountId}
+              onChange={(id) => set("accountId", id)}
+              error={errorAt("telephony_configuration_id")}
+            />
           </Padded>
         </Panel>
       )}
@@ -51,7 +67,15 @@ export function RulesForm({ rules, onChange, errorAt }: RulesFormProps) {
             <>
               <WeekGrid week={rules.week} onChange={(week) => set("week", week)} />
               <Group align="flex-end" gap="lg">
-                <Select label="Time zone" searchable allowDeselect={false} data={ZONES} value={rules.timezone} onChange={(zone) => set("timezone", zone ?? "UTC")} w={260} />
+                <Select
+                  label="Time zone"
+                  searchable
+                  allowDeselect={false}
+                  data={ZONES}
+                  value={rules.timezone}
+                  onChange={(zone) => set("timezone", zone ?? "UTC")}
+                  w={260}
+                />
                 <Switch
                   mb={8}
                   label="Also where the callee's number may be"
@@ -111,7 +135,11 @@ export function RulesForm({ rules, onChange, errorAt }: RulesFormProps) {
             error={errorAt("destinations")}
             maw={540}
           />
-          <Switch label="Also premium-rate numbers" checked={rules.allowsPremium} onChange={(event) => set("allowsPremium", event.currentTarget.checked)} />
+          <Switch
+            label="Also premium-rate numbers"
+            checked={rules.allowsPremium}
+            onChange={(event) => set("allowsPremium", event.currentTarget.checked)}
+          />
         </Padded>
       </Panel>
       <Retries rules={rules} onChange={onChange} error={errorAt("retry_config")} />
@@ -154,17 +182,46 @@ interface RetriesProps {
 function Retries({ rules, onChange, error }: RetriesProps) {
   const set = <Name extends keyof Rules>(name: Name, value: Rules[Name]) => onChange({ ...rules, [name]: value });
   return (
-    <Panel title="Again, when nobody answers" right={<Switch aria-label="Call again" checked={rules.hasRetries} onChange={(event) => set("hasRetries", event.currentTarget.checked)} />}>
+    <Panel
+      title="Again, when nobody answers"
+      right={
+        <Switch
+          aria-label="Call again"
+          checked={rules.hasRetries}
+          onChange={(event) => set("hasRetries", event.currentTarget.checked)}
+        />
+      }
+    >
       <Padded>
         {rules.hasRetries ? (
           <Group align="flex-start" gap="lg">
-            <NumberInput label="Times" min={0} max={20} value={rules.maxRetries} onChange={(value) => set("maxRetries", numberOf(value))} w={110} />
-            <NumberInput label="Minutes between" min={0} value={rules.retryMinutes} onChange={(value) => set("retryMinutes", numberOf(value))} w={150} />
+            <NumberInput
+              label="Times"
+              min={0}
+              max={20}
+              value={rules.maxRetries}
+              onChange={(value) => set("maxRetries", numberOf(value))}
+              w={110}
+            />
+            <NumberInput
+              label="Minutes between"
+              min={0}
+              value={rules.retryMinutes}
+              onChange={(value) => set("retryMinutes", numberOf(value))}
+              w={150}
+            />
             <Checkbox.Group
               label="After"
-              value={[rules.onBusy && "busy", rules.onNoAnswer && "no_answer", rules.onVoicemail && "voicemail"].filter((name) => name !== false)}
+              value={[rules.onBusy && "busy", rules.onNoAnswer && "no_answer", rules.onVoicemail && "voicemail"].filter(
+                (name) => name !== false,
+              )}
               onChange={(names) =>
-                onChange({ ...rules, onBusy: names.includes("busy"), onNoAnswer: names.includes("no_answer"), onVoicemail: names.includes("voicemail") })
+                onChange({
+                  ...rules,
+                  onBusy: names.includes("busy"),
+                  onNoAnswer: names.includes("no_answer"),
+                  onVoicemail: names.includes("voicemail"),
+                })
               }
             >
               <Group mt={10}>

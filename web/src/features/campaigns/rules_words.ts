@@ -9,7 +9,13 @@ type Campaign = Schema<"CampaignResponse">;
 
 export function span(seconds: number): string {
   const [value, unit]: [number, string] =
-    seconds < 90 ? [seconds, "second"] : seconds < 90 * 60 ? [seconds / 60, "minute"] : seconds < 36 * 3600 ? [seconds / 3600, "hour"] : [seconds / 86_400, "day"];
+    seconds < 90
+      ? [seconds, "second"]
+      : seconds < 90 * 60
+        ? [seconds / 60, "minute"]
+        : seconds < 36 * 3600
+          ? [seconds / 3600, "hour"]
+          : [seconds / 86_400, "day"];
   return many(Math.round(value * 10) / 10, unit);
 }
 
@@ -27,7 +33,9 @@ export function againWords(retry: Partial<Campaign["retry_config"]>): string {
   if (retry.enabled === false || times === 0 || after.length === 0) return "Never";
   const wait = span(retry.retry_delay_seconds ?? 300);
   const growth = (retry.backoff_factor ?? 1) > 1 ? `, each wait ${count(retry.backoff_factor ?? 1)} times as long` : "";
-  const others = Object.entries(retry.delays ?? {}).map(([outcome, seconds]) => `, ${span(seconds)} after ${outcome.replaceAll("_", " ")}`);
+  const others = Object.entries(retry.delays ?? {}).map(
+    ([outcome, seconds]) => `, ${span(seconds)} after ${outcome.replaceAll("_", " ")}`,
+  );
   return `${times === 1 ? "Once" : `Up to ${times} times`} after ${listed(after)}, ${wait} later${growth}${others.join("")}`;
 }
 
@@ -43,7 +51,9 @@ export function isDay(text: string): boolean {
 }
 
 function dayWords(day: string): string {
-  return !isDay(day) ? day : new Date(`${day}T12:00:00`).toLocaleDateString(undefined, { day: "numeric", month: "short", year: "numeric" });
+  return !isDay(day)
+    ? day
+    : new Date(`${day}T12:00:00`).toLocaleDateString(undefined, { day: "numeric", month: "short", year: "numeric" });
 }
 
 export function whereWords(where: Partial<Campaign["destinations"]>): string {
@@ -60,14 +70,19 @@ export function breakerWords(breaker: Partial<Campaign["circuit_breaker"]>): str
 
 /** `numbers`: those of the account, its default first. */
 export function calledFrom(numbers: readonly string[], provider: string): string {
-  if (numbers.length === 0) return provider === "sandbox" ? "Simulated phones: nobody is really called" : "It has no number to call from";
+  if (numbers.length === 0)
+    return provider === "sandbox" ? "Simulated phones: nobody is really called" : "It has no number to call from";
   const [first = "", ...others] = numbers;
   if (others.length === 0) return `From ${first}`;
   return `From ${first} and ${many(others.length, "other number")} in turn`;
 }
 
 /** When a contact's next call comes, as far as the list knows; "why not now" says the rest. */
-export function dueWords(campaign: Pick<Campaign, "status" | "next_open_at">, hold: string | null, due: string): string {
+export function dueWords(
+  campaign: Pick<Campaign, "status" | "next_open_at">,
+  hold: string | null,
+  due: string,
+): string {
   if (campaign.status === "draft") return "After the start";
   if (campaign.status === "paused") return "After it is resumed";
   if (campaign.status !== "running") return "–";

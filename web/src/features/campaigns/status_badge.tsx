@@ -3,7 +3,13 @@
 import { Badge } from "@mantine/core";
 import { words } from "../../lib/format";
 
-const COLOURS: Record<string, string> = { draft: "gray", running: "brand", paused: "yellow", completed: "blue", failed: "red" };
+const COLOURS: Record<string, string> = {
+  draft: "gray",
+  running: "brand",
+  paused: "yellow",
+  completed: "blue",
+  failed: "red",
+};
 
 export function StatusBadge({ status }: { status: string }) {
   return (

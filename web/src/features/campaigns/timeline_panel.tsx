@@ -14,7 +14,8 @@ function useTimeline(campaign: Campaign, done: number) {
     queryKey: ["campaigns", campaign.id, "timeline"],
     enabled: done > 0,
     refetchInterval: campaign.status === "running" ? 5_000 : false,
-    queryFn: () => unwrap(api.GET("/api/v1/campaign/{campaign_id}/timeline", { params: { path: { campaign_id: campaign.id } } })),
+    queryFn: () =>
+      unwrap(api.GET("/api/v1/campaign/{campaign_id}/timeline", { params: { path: { campaign_id: campaign.id } } })),
   });
 }
 
@@ -26,19 +27,48 @@ export default function TimelinePanel({ campaign, done }: { campaign: Campaign; 
   const isLong = (timeline.data?.step_seconds ?? 0) >= 3600 * 6;
   const hasSeconds = (timeline.data?.step_seconds ?? 60) < 60;
   const label = (iso: string) =>
-    new Date(iso).toLocaleString(undefined, isLong ? { day: "numeric", month: "short" } : { hour: "2-digit", minute: "2-digit", ...(hasSeconds ? { second: "2-digit" } : {}) });
+    new Date(iso).toLocaleString(
+      undefined,
+      isLong
+        ? { day: "numeric", month: "short" }
+        : { hour: "2-digit", minute: "2-digit", ...(hasSeconds ? { second: "2-digit" } : {}) },
+    );
   const rows = steps.map((step) => ({ at: label(step.from_time), ...step.outcomes }));
   return (
     <Panel title="Outcomes over time">
-      <div style={{ height: 220, padding: "18px 18px 8px 0" }} role="img" aria-label={`Outcomes over time, ${steps.length} stretches of time`}>
+      <div
+        style={{ height: 220, padding: "18px 18px 8px 0" }}
+        role="img"
+        aria-label={`Outcomes over time, ${steps.length} stretches of time`}
+      >
         <ResponsiveContainer>
           <BarChart data={rows} accessibilityLayer={false}>
             <CartesianGrid vertical={false} stroke="var(--line)" />
-            <XAxis dataKey="at" tickLine={false} axisLine={false} tick={{ fill: "var(--muted)", fontSize: 12 }} minTickGap={30} />
-            <YAxis allowDecimals={false} tickLine={false} axisLine={false} tick={{ fill: "var(--muted)", fontSize: 12 }} width={44} />
+            <XAxis
+              dataKey="at"
+              tickLine={false}
+              axisLine={false}
+              tick={{ fill: "var(--muted)", fontSize: 12 }}
+              minTickGap={30}
+            />
+            <YAxis
+              allowDecimals={false}
+              tickLine={false}
+              axisLine={false}
+              tick={{ fill: "var(--muted)", fontSize: 12 }}
+              width={44}
+            />
             <Tooltip content={<TooltipBox />} cursor={{ fill: "var(--soft)" }} />
             {outcomes.map((outcome) => (
-              <Bar key={outcome} dataKey={outcome} name={words(outcome)} stackId="all" fill={outcomeColour(outcome)} maxBarSize={28} isAnimationActive={false} />
+              <Bar
+                key={outcome}
+                dataKey={outcome}
+                name={words(outcome)}
+                stackId="all"
+                fill={outcomeColour(outcome)}
+                maxBarSize={28}
+                isAnimationActive={false}
+              />
             ))}
           </BarChart>
         </ResponsiveContainer>

@@ -27,13 +27,23 @@ describe("calling hours", () => {
   });
 
   it("are painted from any corner to any other", () => {
-    const week = painted(weekOf(() => false), [2, 10], [0, 8], true);
+    const week = painted(
+      weekOf(() => false),
+      [2, 10],
+      [0, 8],
+      true,
+    );
     expect(openHours(week)).toBe(4.5);
     expect(painted(week, [0, 8], [2, 10], false).flat().some(Boolean)).toBe(false);
   });
 
   it("are said in words", () => {
     expect(inWords(slotsOf(weekdays))).toBe("Mon–Fri 09:00–17:00");
-    expect(inWords([{ day: "saturday", start: "10:00", end: "12:00" }, { day: "monday", start: "08:00", end: "09:00" }])).toBe("Mon 08:00–09:00; Sat 10:00–12:00");
+    expect(
+      inWords([
+        { day: "saturday", start: "10:00", end: "12:00" },
+        { day: "monday", start: "08:00", end: "09:00" },
+      ]),
+    ).toBe("Mon 08:00–09:00; Sat 10:00–12:00");
   });
 });

@@ -67,11 +67,18 @@ function halfOf(time: string): number | null {
 }
 
 /** `week` with a rectangle between two cells set to `isOpen`. */
-export function painted(week: Week, from: readonly [number, number], to: readonly [number, number], isOpen: boolean): Week {
+export function painted(
+  week: Week,
+  from: readonly [number, number],
+  to: readonly [number, number],
+  isOpen: boolean,
+): Week {
   const days = [Math.min(from[0], to[0]), Math.max(from[0], to[0])] as const;
   const halves = [Math.min(from[1], to[1]), Math.max(from[1], to[1])] as const;
   return week.map((row, day) =>
-    day < days[0] || day > days[1] ? row : row.map((was, half) => (half < halves[0] || half > halves[1] ? was : isOpen)),
+    day < days[0] || day > days[1]
+      ? row
+      : row.map((was, half) => (half < halves[0] || half > halves[1] ? was : isOpen)),
   );
 }
 
@@ -95,5 +102,7 @@ export function inWords(slots: readonly { day: string; start: string; end: strin
     else groups.push({ from: index, to: index, hours });
   });
   const name = (index: number) => DAYS[index]?.slice(0, 3).replace(/^./, (letter) => letter.toUpperCase()) ?? "";
-  return groups.map((group) => `${name(group.from)}${group.to > group.from ? `–${name(group.to)}` : ""} ${group.hours}`).join("; ");
+  return groups
+    .map((group) => `${name(group.from)}${group.to > group.from ? `–${name(group.to)}` : ""} ${group.hours}`)
+    .join("; ");
 }

@@ -47,7 +47,10 @@ export function WeekGrid({ week, onChange }: { week: Week; onChange: (week: Week
       onChange(painted(week, cursor, cursor, !week[cursor[0]]?.[cursor[1]]));
     } else if (step) {
       event.preventDefault();
-      const next: Cell = [clamp(cursor[0] + (step[0] ?? 0), DAYS.length), clamp(cursor[1] + (step[1] ?? 0), HALF_HOURS)];
+      const next: Cell = [
+        clamp(cursor[0] + (step[0] ?? 0), DAYS.length),
+        clamp(cursor[1] + (step[1] ?? 0), HALF_HOURS),
+      ];
       isMoved.current = true;
       if (event.shiftKey) onChange(painted(week, cursor, next, Boolean(week[cursor[0]]?.[cursor[1]])));
       setCursor(next);
@@ -106,7 +109,9 @@ export function WeekGrid({ week, onChange }: { week: Week; onChange: (week: Week
         </div>
       </div>
       <Text fz="sm" c="dimmed" mt="xs" aria-live="polite">
-        {openHours(shown) === 0 ? "No hours yet: drag over the grid, or use the arrow keys and the space bar." : inWords(slotsOf(shown))}
+        {openHours(shown) === 0
+          ? "No hours yet: drag over the grid, or use the arrow keys and the space bar."
+          : inWords(slotsOf(shown))}
       </Text>
       <Text fz="sm" c="dimmed" className={classes.finger}>
         Draw with a finger; the row of hours moves the grid.
@@ -117,7 +122,9 @@ export function WeekGrid({ week, onChange }: { week: Week; onChange: (week: Week
 
 /** The cell under the pointer, also while a finger that began elsewhere moves. */
 function cellAt(event: PointerEvent): Cell | null {
-  const found = document.elementFromPoint(event.clientX, event.clientY)?.closest<HTMLElement>("[data-cell]")?.dataset["cell"];
+  const found = document.elementFromPoint(event.clientX, event.clientY)?.closest<HTMLElement>("[data-cell]")?.dataset[
+    "cell"
+  ];
   const [day, half] = found?.split(",").map(Number) ?? [];
   return day === undefined || half === undefined ? null : [day, half];
 }

@@ -13,7 +13,13 @@ export function useChatRequests(agentId: number, onChat: (chat: TextChat) => voi
   const queries = useQueryClient();
   const listed = () => queries.invalidateQueries({ queryKey: ["runs"] });
   const start = useMutation({
-    mutationFn: () => unwrap(api.POST("/api/v1/workflow/{workflow_id}/text-chat/sessions", { params: { path: { workflow_id: agentId } }, body: {} })),
+    mutationFn: () =>
+      unwrap(
+        api.POST("/api/v1/workflow/{workflow_id}/text-chat/sessions", {
+          params: { path: { workflow_id: agentId } },
+          body: {},
+        }),
+      ),
     onSuccess: (chat) => {
       onChat(chat);
       void listed();
@@ -21,16 +27,27 @@ export function useChatRequests(agentId: number, onChat: (chat: TextChat) => voi
   });
   const say = useMutation({
     mutationFn: ({ runId, text }: { runId: number; text: string }) =>
-      unwrap(api.POST("/api/v1/workflow/{workflow_id}/text-chat/sessions/{run_id}/messages", { ...place(agentId, runId), body: { text } })),
+      unwrap(
+        api.POST("/api/v1/workflow/{workflow_id}/text-chat/sessions/{run_id}/messages", {
+          ...place(agentId, runId),
+          body: { text },
+        }),
+      ),
     onSuccess: onChat,
   });
   const rewind = useMutation({
     mutationFn: ({ runId, turnId }: { runId: number; turnId: string | null }) =>
-      unwrap(api.POST("/api/v1/workflow/{workflow_id}/text-chat/sessions/{run_id}/rewind", { ...place(agentId, runId), body: { cursor_turn_id: turnId } })),
+      unwrap(
+        api.POST("/api/v1/workflow/{workflow_id}/text-chat/sessions/{run_id}/rewind", {
+          ...place(agentId, runId),
+          body: { cursor_turn_id: turnId },
+        }),
+      ),
     onSuccess: onChat,
   });
   const end = useMutation({
-    mutationFn: (runId: number) => unwrap(api.POST("/api/v1/workflow/{workflow_id}/text-chat/sessions/{run_id}/end", place(agentId, runId))),
+    mutationFn: (runId: number) =>
+      unwrap(api.POST("/api/v1/workflow/{workflow_id}/text-chat/sessions/{run_id}/end", place(agentId, runId))),
     onSuccess: (chat) => {
       onChat(chat);
       void listed();

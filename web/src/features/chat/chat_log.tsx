@@ -24,18 +24,36 @@ export function ChatLog({ chat, agentName, onEdit }: ChatLogProps) {
   }, [chat.turns, chat.pending]);
   const behind = chat.turns.filter((turn) => turn.isBehind);
   return (
-    <div ref={box} className={classes.log} role="log" aria-label="Transcript" aria-live="polite" tabIndex={0} onScroll={watch}>
+    <div
+      ref={box}
+      className={classes.log}
+      role="log"
+      aria-label="Transcript"
+      aria-live="polite"
+      tabIndex={0}
+      onScroll={watch}
+    >
       {chat.turns
         .filter((turn) => !turn.isBehind)
         .map((turn) => (
-          <Turn key={turn.id} turn={turn} agentName={agentName} onEdit={chat.isOver || chat.isBusy ? undefined : onEdit} />
+          <Turn
+            key={turn.id}
+            turn={turn}
+            agentName={agentName}
+            onEdit={chat.isOver || chat.isBusy ? undefined : onEdit}
+          />
         ))}
       {behind.length > 0 && chat.pending === null && (
         <div className={classes.behind}>
           <Text fz="xs" c="dimmed">
             You went back. The next message replaces what came after this.
           </Text>
-          <Button size="compact-xs" variant="default" flex="none" onClick={() => void chat.rewind(null).catch(() => undefined)}>
+          <Button
+            size="compact-xs"
+            variant="default"
+            flex="none"
+            onClick={() => void chat.rewind(null).catch(() => undefined)}
+          >
             Go forward again
           </Button>
         </div>
@@ -56,14 +74,29 @@ export function ChatLog({ chat, agentName, onEdit }: ChatLogProps) {
   );
 }
 
-function Turn({ turn, agentName, onEdit }: { turn: ShownTurn; agentName: string; onEdit: ((turn: ShownTurn) => void) | undefined }) {
+function Turn({
+  turn,
+  agentName,
+  onEdit,
+}: {
+  turn: ShownTurn;
+  agentName: string;
+  onEdit: ((turn: ShownTurn) => void) | undefined;
+}) {
   return (
     <>
       {turn.caller !== null && (
         <div className={classes.caller}>
           {onEdit !== undefined && turn.before !== undefined && (
             <Tooltip label="Go back and say something else">
-              <ActionIcon className={classes.edit} variant="subtle" color="gray" size="sm" aria-label={`Go back and change: ${turn.caller}`} onClick={() => onEdit(turn)}>
+              <ActionIcon
+                className={classes.edit}
+                variant="subtle"
+                color="gray"
+                size="sm"
+                aria-label={`Go back and change: ${turn.caller}`}
+                onClick={() => onEdit(turn)}
+              >
                 <Pencil size={13} />
               </ActionIcon>
             </Tooltip>

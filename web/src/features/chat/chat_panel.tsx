@@ -99,7 +99,9 @@ export function ChatPanel({ chat, agentId, agentName }: { chat: Chat; agentId: n
 
 /** What the agent has found out so far. */
 function Variables({ values }: { values: Record<string, unknown> }) {
-  const known = Object.entries(values).filter(([, value]) => value !== null && value !== "" && typeof value !== "object");
+  const known = Object.entries(values).filter(
+    ([, value]) => value !== null && value !== "" && typeof value !== "object",
+  );
   if (known.length === 0) return null;
   return (
     <dl className={classes.variables} aria-label="Variables">

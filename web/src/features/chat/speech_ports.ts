@@ -2,7 +2,12 @@
 
 export interface Ear {
   /** Hears one utterance; `onEnd` comes last, also after a failure. */
-  hear: (handlers: { onPartial: (text: string) => void; onFinal: (text: string) => void; onError: (reason: string) => void; onEnd: () => void }) => void;
+  hear: (handlers: {
+    onPartial: (text: string) => void;
+    onFinal: (text: string) => void;
+    onError: (reason: string) => void;
+    onEnd: () => void;
+  }) => void;
   stop: () => void;
 }
 
@@ -51,7 +56,9 @@ export function browserEar(language: string): Ear | null {
       recognition.interimResults = true;
       recognition.continuous = false;
       recognition.onresult = ({ results }) => {
-        const words = Array.from(results, (result) => result[0]?.transcript ?? "").join(" ").trim();
+        const words = Array.from(results, (result) => result[0]?.transcript ?? "")
+          .join(" ")
+          .trim();
         const isFinal = Array.from(results).every((result) => result.isFinal);
         if (isFinal) onFinal(words);
         else onPartial(words);

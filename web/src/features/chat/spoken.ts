@@ -2,7 +2,12 @@
 
 import type { Ear, Mouth } from "./speech_ports";
 
-export type SpokenState = { name: "off" } | { name: "speaking" } | { name: "hearing"; partial: string } | { name: "answering" } | { name: "deaf"; reason: string };
+export type SpokenState =
+  | { name: "off" }
+  | { name: "speaking" }
+  | { name: "hearing"; partial: string }
+  | { name: "answering" }
+  | { name: "deaf"; reason: string };
 
 export interface SpokenOptions {
   ear: Ear | null;

@@ -43,13 +43,23 @@ export function SpokenPanel({ chat, agentId, agentName, choice }: SpokenPanelPro
         <Text c="dimmed" ta="center" maw={330}>
           In the voices of this browser. Wait until the agent has finished, or interrupt it with the button.
         </Text>
-        {!canHear() && <Text c="var(--warn)" fz="sm" ta="center">{DEAF["missing"]}</Text>}
-        {!hasVoices && <Text c="var(--warn)" fz="sm" ta="center">This browser has no voices: you will read the answers.</Text>}
+        {!canHear() && (
+          <Text c="var(--warn)" fz="sm" ta="center">
+            {DEAF["missing"]}
+          </Text>
+        )}
+        {!hasVoices && (
+          <Text c="var(--warn)" fz="sm" ta="center">
+            This browser has no voices: you will read the answers.
+          </Text>
+        )}
         {chat.error !== null && <Problem error={chat.error} />}
         <Button size="lg" radius="xl" px={36} onClick={spoken.start} loading={chat.isStarting}>
           {chat.isOver ? "Talk again" : "Start talking"}
         </Button>
-        {chat.isOver && chat.runId !== null && <RunLink agentId={agentId} runId={chat.runId} words="Transcript and details" />}
+        {chat.isOver && chat.runId !== null && (
+          <RunLink agentId={agentId} runId={chat.runId} words="Transcript and details" />
+        )}
         {choice}
       </div>
     );

@@ -2,17 +2,29 @@ import { describe, expect, it } from "vitest";
 import { shownTurns, wayOf } from "./turns";
 
 const said = (text: string) => ({ text, created_at: "2026-01-01T00:00:00Z" });
-const turn = (id: string, caller: string | null, agent: string, nodeId: string): Parameters<typeof shownTurns>[0][number] => ({
+const turn = (
+  id: string,
+  caller: string | null,
+  agent: string,
+  nodeId: string,
+): Parameters<typeof shownTurns>[0][number] => ({
   id,
   status: "completed",
   user_message: caller === null ? null : said(caller),
   assistant_message: said(agent),
-  messages: [...(caller === null ? [] : [{ role: "caller" as const, ...said(caller) }]), { role: "agent" as const, ...said(agent) }],
+  messages: [
+    ...(caller === null ? [] : [{ role: "caller" as const, ...said(caller) }]),
+    { role: "agent" as const, ...said(agent) },
+  ],
   node_id: nodeId,
   variables: {},
   created_at: "2026-01-01T00:00:00Z",
 });
-const turns = [turn("1", null, "Hello.", "start"), turn("2", "A day, please", "Which one?", "day"), turn("3", "Monday", "Bye.", "end")];
+const turns = [
+  turn("1", null, "Hello.", "start"),
+  turn("2", "A day, please", "Which one?", "day"),
+  turn("3", "Monday", "Bye.", "end"),
+];
 
 describe("a chat", () => {
   it("shows who said what, and where it could go back to", () => {

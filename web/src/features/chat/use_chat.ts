@@ -32,7 +32,10 @@ export function useChat(agentId: number, prepare: () => Promise<unknown>): Chat 
   const [chat, setChat] = useState<TextChat | null>(null);
   const { start, say, rewind, end } = useChatRequests(agentId, setChat);
   const [failure, setFailure] = useState<unknown>(null);
-  const turns = useMemo(() => (chat === null ? [] : shownTurns(chat.session_data.turns, chat.session_data.cursor_turn_id)), [chat]);
+  const turns = useMemo(
+    () => (chat === null ? [] : shownTurns(chat.session_data.turns, chat.session_data.cursor_turn_id)),
+    [chat],
+  );
   const way = useMemo(() => wayOf(turns), [turns]);
   const runId = chat?.id ?? null;
   const live = useLiveRun(agentId, runId);

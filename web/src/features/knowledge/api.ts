@@ -32,7 +32,13 @@ export function useHasArchived(isWanted: boolean): boolean {
 export async function upload(file: File, onShare: (share: number) => void): Promise<void> {
   const body = new FormData();
   body.set("file", file);
-  await send({ method: "POST", address: "/api/v1/knowledge-base/", body, headers: { Authorization: `Bearer ${token() ?? ""}` }, onShare });
+  await send({
+    method: "POST",
+    address: "/api/v1/knowledge-base/",
+    body,
+    headers: { Authorization: `Bearer ${token() ?? ""}` },
+    onShare,
+  });
 }
 
 const at = (id: string) => ({ params: { path: { document_id: id } } });
@@ -51,11 +57,14 @@ export function useArchive() {
 export function useUpdateDocument(id: string) {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: (body: Schema<"DocumentUpdate">) => unwrap(api.PATCH("/api/v1/knowledge-base/{document_id}", { ...at(id), body })),
+    mutationFn: (body: Schema<"DocumentUpdate">) =>
+      unwrap(api.PATCH("/api/v1/knowledge-base/{document_id}", { ...at(id), body })),
     onSuccess: () => queries.invalidateQueries({ queryKey: ["documents"] }),
   });
 }
 
 export function useSearchDocuments() {
-  return useMutation({ mutationFn: (query: string) => unwrap(api.POST("/api/v1/knowledge-base/search", { body: { query, limit: 6 } })) });
+  return useMutation({
+    mutationFn: (query: string) => unwrap(api.POST("/api/v1/knowledge-base/search", { body: { query, limit: 6 } })),
+  });
 }

@@ -40,7 +40,11 @@ function DocumentRow({ document, onEdit }: { document: Document; onEdit: () => v
   const turn = () =>
     archive.mutate(
       { id: document.id, isArchived },
-      { onSuccess: () => done(isArchived ? `“${document.name}” is back.` : `“${document.name}” is archived: agents no longer use it.`), onError: failed },
+      {
+        onSuccess: () =>
+          done(isArchived ? `“${document.name}” is back.` : `“${document.name}” is archived: agents no longer use it.`),
+        onError: failed,
+      },
     );
   return (
     <Table.Tr>
@@ -114,7 +118,10 @@ const MODES = [
 
 function EditDocument({ document, onClose }: { document: Document; onClose: () => void }) {
   const update = useUpdateDocument(document.id);
-  const form = useForm<{ name: string; retrieval_mode: Document["retrieval_mode"] }>({ name: document.name, retrieval_mode: document.retrieval_mode }, update.error);
+  const form = useForm<{ name: string; retrieval_mode: Document["retrieval_mode"] }>(
+    { name: document.name, retrieval_mode: document.retrieval_mode },
+    update.error,
+  );
   const submit = () =>
     update.mutate(form.values as never, {
       onSuccess: () => {
@@ -123,7 +130,15 @@ function EditDocument({ document, onClose }: { document: Document; onClose: () =
       },
     });
   return (
-    <FormDialog title="Edit document" isOpen onClose={onClose} onSubmit={submit} submit="Save" isBusy={update.isPending} problem={form.problem}>
+    <FormDialog
+      title="Edit document"
+      isOpen
+      onClose={onClose}
+      onSubmit={submit}
+      submit="Save"
+      isBusy={update.isPending}
+      problem={form.problem}
+    >
       <TextInput label="Name" required data-autofocus {...form.text("name")} />
       <Select label="What agents get of it" allowDeselect={false} data={MODES} {...form.field("retrieval_mode")} />
     </FormDialog>

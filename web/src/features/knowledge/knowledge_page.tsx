@@ -31,7 +31,8 @@ export function KnowledgePage() {
           if (isBare && !mayHaveArchived) {
             return (
               <Empty title="No documents yet">
-                Add opening hours, price lists or a handbook as PDF, Word, text, Markdown, HTML or CSV. Each is ready within a minute, and you can try here what agents would find.
+                Add opening hours, price lists or a handbook as PDF, Word, text, Markdown, HTML or CSV. Each is ready
+                within a minute, and you can try here what agents would find.
               </Empty>
             );
           }
@@ -40,7 +41,13 @@ export function KnowledgePage() {
               <SearchPanel isEmpty={!data.some((document) => document.status === "ready")} />
               <Panel
                 title="Documents"
-                right={<Switch label="Archived" checked={hasArchived} onChange={(event) => setHasArchived(event.currentTarget.checked)} />}
+                right={
+                  <Switch
+                    label="Archived"
+                    checked={hasArchived}
+                    onChange={(event) => setHasArchived(event.currentTarget.checked)}
+                  />
+                }
               >
                 {isBare ? (
                   <Empty isInside title="Only archived ones">

@@ -17,7 +17,8 @@ let lastId = 0;
 export function useUploads() {
   const queries = useQueryClient();
   const [uploads, setUploads] = useState<Upload[]>([]);
-  const change = (id: number, part: Partial<Upload>) => setUploads((before) => before.map((one) => (one.id === id ? { ...one, ...part } : one)));
+  const change = (id: number, part: Partial<Upload>) =>
+    setUploads((before) => before.map((one) => (one.id === id ? { ...one, ...part } : one)));
   const dismiss = (id: number) => setUploads((before) => before.filter((one) => one.id !== id));
   const start = async (file: File) => {
     const id = ++lastId;

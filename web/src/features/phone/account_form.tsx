@@ -26,7 +26,9 @@ interface AccountFormProps {
 export function AccountForm({ account, carriers, onClose }: AccountFormProps) {
   const stored = useAccount(account?.id ?? null);
   if (account !== null && stored.data === undefined) return null;
-  return <Form account={account} stored={(stored.data?.credentials ?? {}) as Values} carriers={carriers} onClose={onClose} />;
+  return (
+    <Form account={account} stored={(stored.data?.credentials ?? {}) as Values} carriers={carriers} onClose={onClose} />
+  );
 }
 
 const isSecret = (field: Carrier["fields"][number]) => field.kind === "secret" || field.kind === "multiline_secret";
@@ -39,10 +41,17 @@ function Form({ account, stored, carriers, onClose }: AccountFormProps & { store
   const secrets = fields.filter(isSecret).map((field) => field.name);
   const [name, setName] = useState(account?.name ?? carrier?.display_name ?? "");
   // A secret comes as its mask: its field stays empty, and the stored one stays until somebody types another.
-  const [values, setValues] = useState<Values>(() => Object.fromEntries(Object.entries(stored).filter(([field]) => !secrets.includes(field))));
+  const [values, setValues] = useState<Values>(() =>
+    Object.fromEntries(Object.entries(stored).filter(([field]) => !secrets.includes(field))),
+  );
   const names = [...fields.map((field) => field.name), ...LIMITS.map((limit) => limit.name)];
   const places = ["name", ...names.map((field) => `config.${field}`), ...names];
-  const labels = Object.fromEntries([...fields, ...LIMITS].flatMap(({ name: field, label }) => [[field, label], [`config.${field}`, label]]));
+  const labels = Object.fromEntries(
+    [...fields, ...LIMITS].flatMap(({ name: field, label }) => [
+      [field, label],
+      [`config.${field}`, label],
+    ]),
+  );
   const refused = refusedAt(save.error, fields);
   const errors: Partial<Record<string, string>> = refused ?? fieldErrors(save.error, places, labels);
   const at = (field: string) => errors[`config.${field}`] ?? errors[field];
@@ -53,7 +62,11 @@ function Form({ account, stored, carriers, onClose }: AccountFormProps & { store
       { name, config },
       {
         onSuccess: () => {
-          done(fields.length === 0 ? `“${name}” is saved.` : `${carrier?.display_name ?? "The carrier"} takes these credentials.`);
+          done(
+            fields.length === 0
+              ? `“${name}” is saved.`
+              : `${carrier?.display_name ?? "The carrier"} takes these credentials.`,
+          );
           onClose();
         },
       },
@@ -78,14 +91,22 @@ function Form({ account, stored, carriers, onClose }: AccountFormProps & { store
         value={provider}
         onChange={(next) => {
           if (next === null) return;
-          if (name === carrier?.display_name) setName(carriers.find((one) => one.provider === next)?.display_name ?? "");
+          if (name === carrier?.display_name)
+            setName(carriers.find((one) => one.provider === next)?.display_name ?? "");
           setProvider(next);
           setValues({});
           // What one carrier refused says nothing about another.
           save.reset();
         }}
       />
-      <TextInput label="Name" required data-autofocus value={name} onChange={(event) => setName(event.currentTarget.value)} error={errors["name"]} />
+      <TextInput
+        label="Name"
+        required
+        data-autofocus
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        error={errors["name"]}
+      />
       {fields.map((field) => (
         <CarrierField
           key={field.name}
@@ -145,9 +166,16 @@ function CarrierField({ field, value, stored, error, onChange }: CarrierFieldPro
     return <Switch {...common} checked={value === true} onChange={(event) => onChange(event.currentTarget.checked)} />;
   }
   const kept = isSecret(field) && typeof stored === "string" && stored !== "" ? `Unchanged: ${stored}` : undefined;
-  const text = { ...common, required: field.is_required, autoComplete: "off", placeholder: kept, value: typeof value === "string" ? value : "" };
+  const text = {
+    ...common,
+    required: field.is_required,
+    autoComplete: "off",
+    placeholder: kept,
+    value: typeof value === "string" ? value : "",
+  };
   const change = (event: { currentTarget: { value: string } }) => onChange(event.currentTarget.value);
   if (field.kind === "secret") return <Password {...text} onChange={change} />;
-  if (field.kind === "multiline_secret") return <Textarea {...text} autosize minRows={3} maxRows={8} onChange={change} />;
+  if (field.kind === "multiline_secret")
+    return <Textarea {...text} autosize minRows={3} maxRows={8} onChange={change} />;
   return <TextInput {...text} onChange={change} />;
 }

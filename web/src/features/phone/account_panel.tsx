@@ -15,7 +15,12 @@ import { AddNumber } from "./add_number";
 import { type Account, type Carrier, useCheck, useDeleteAccount, useMakeDefault, useNumbers } from "./api";
 import { NumberRow } from "./number_row";
 
-const COLUMNS = [{ title: "Number" }, { title: "Answered by", width: 310 }, { title: "In use", width: 90 }, { title: "Actions", isQuiet: true }];
+const COLUMNS = [
+  { title: "Number" },
+  { title: "Answered by", width: 310 },
+  { title: "In use", width: 90 },
+  { title: "Actions", isQuiet: true },
+];
 
 interface AccountPanelProps {
   account: Account;
@@ -44,8 +49,14 @@ export function AccountPanel({ account, carrier, onEdit, onBuy }: AccountPanelPr
       <Loaded query={numbers} what="The numbers" height={90}>
         {(data) =>
           data.phone_numbers.length === 0 ? (
-            <Empty isInside title="No numbers" action={may.admin && <First account={account} onAdd={() => setIsAdding(true)} onBuy={onBuy} />}>
-              {account.is_managed ? "Numbers of this platform are bought here, and given back." : "Add the numbers that this account has, and choose who answers them."}
+            <Empty
+              isInside
+              title="No numbers"
+              action={may.admin && <First account={account} onAdd={() => setIsAdding(true)} onBuy={onBuy} />}
+            >
+              {account.is_managed
+                ? "Numbers of this platform are bought here, and given back."
+                : "Add the numbers that this account has, and choose who answers them."}
             </Empty>
           ) : (
             <DataTable label={`Numbers of ${account.name}`} columns={COLUMNS}>
@@ -88,13 +99,20 @@ function AccountMenu({ account, onEdit, onAdd }: { account: Account; onEdit: () 
   const [isAsking, setIsAsking] = useState(false);
   const ask = () =>
     check.mutate(account, {
-      onSuccess: () => done(account.inactive ? `“${account.name}” is in use again.` : "The carrier takes these credentials."),
+      onSuccess: () =>
+        done(account.inactive ? `“${account.name}” is in use again.` : "The carrier takes these credentials."),
       onError: failed,
     });
   return (
     <>
       {!account.is_managed && (
-        <Button size="xs" variant="default" loading={check.isPending} onClick={ask} aria-label={`${account.inactive ? "Reactivate" : "Check now"}: ${account.name}`}>
+        <Button
+          size="xs"
+          variant="default"
+          loading={check.isPending}
+          onClick={ask}
+          aria-label={`${account.inactive ? "Reactivate" : "Check now"}: ${account.name}`}
+        >
           {account.inactive ? "Reactivate" : "Check now"}
         </Button>
       )}
@@ -107,7 +125,11 @@ function AccountMenu({ account, onEdit, onAdd }: { account: Account; onEdit: () 
         <Menu.Dropdown>
           {!account.is_managed && <Menu.Item onClick={onAdd}>Add a number</Menu.Item>}
           {!account.is_managed && <Menu.Item onClick={onEdit}>Edit</Menu.Item>}
-          {!account.is_default_outbound && <Menu.Item onClick={() => makeDefault.mutate(account.id, { onError: failed })}>Make it the default for calls</Menu.Item>}
+          {!account.is_default_outbound && (
+            <Menu.Item onClick={() => makeDefault.mutate(account.id, { onError: failed })}>
+              Make it the default for calls
+            </Menu.Item>
+          )}
           {!account.is_managed && (
             <Menu.Item color="red" onClick={() => setIsAsking(true)}>
               Delete
@@ -115,7 +137,15 @@ function AccountMenu({ account, onEdit, onAdd }: { account: Account; onEdit: () 
           )}
         </Menu.Dropdown>
       </Menu>
-      <Confirm title={`Delete “${account.name}”?`} isOpen={isAsking} onClose={() => setIsAsking(false)} onConfirm={() => remove.mutate(account.id)} confirm="Delete" isBusy={remove.isPending} error={remove.error}>
+      <Confirm
+        title={`Delete “${account.name}”?`}
+        isOpen={isAsking}
+        onClose={() => setIsAsking(false)}
+        onConfirm={() => remove.mutate(account.id)}
+        confirm="Delete"
+        isBusy={remove.isPending}
+        error={remove.error}
+      >
         Its numbers go with it, and nobody answers them any more.
       </Confirm>
     </>

@@ -51,7 +51,9 @@ export function NumberRow({ accountId, number }: { accountId: number; number: Ph
           aria-label={`${number.address} is in use`}
           checked={number.is_active}
           disabled={!may.admin}
-          onChange={(event) => update.mutate({ id: number.id, body: { is_active: event.currentTarget.checked } }, { onError: failed })}
+          onChange={(event) =>
+            update.mutate({ id: number.id, body: { is_active: event.currentTarget.checked } }, { onError: failed })
+          }
         />
       </Table.Td>
       <Table.Td ta="right">{may.admin && <NumberMenu accountId={accountId} number={number} />}</Table.Td>
@@ -60,7 +62,9 @@ export function NumberRow({ accountId, number }: { accountId: number; number: Ph
 }
 
 function Names({ number }: { number: PhoneNumber }) {
-  const about = [number.label, number.existing_number && `calls to ${number.existing_number} are forwarded here`].filter(Boolean).join(" · ");
+  const about = [number.label, number.existing_number && `calls to ${number.existing_number} are forwarded here`]
+    .filter(Boolean)
+    .join(" · ");
   return (
     <>
       <Group gap={6}>
@@ -84,7 +88,11 @@ function NumberMenu({ accountId, number }: { accountId: number; number: PhoneNum
   const remove = useRemoveNumber(accountId);
   const [isAsking, setIsAsking] = useState(false);
   const verb = number.is_managed ? "Release" : "Remove";
-  const show = (isShown: boolean) => update.mutate({ id: number.id, body: { is_default_caller_id: isShown } }, { onSuccess: () => done("Saved."), onError: failed });
+  const show = (isShown: boolean) =>
+    update.mutate(
+      { id: number.id, body: { is_default_caller_id: isShown } },
+      { onSuccess: () => done("Saved."), onError: failed },
+    );
   return (
     <>
       <Menu position="bottom-end" withinPortal>
@@ -94,7 +102,9 @@ function NumberMenu({ accountId, number }: { accountId: number; number: PhoneNum
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
-          <Menu.Item onClick={() => show(!number.is_default_caller_id)}>{number.is_default_caller_id ? "Call from any number" : "Call from this number"}</Menu.Item>
+          <Menu.Item onClick={() => show(!number.is_default_caller_id)}>
+            {number.is_default_caller_id ? "Call from any number" : "Call from this number"}
+          </Menu.Item>
           <Menu.Item color="red" onClick={() => setIsAsking(true)}>
             {verb}
           </Menu.Item>
@@ -109,7 +119,9 @@ function NumberMenu({ accountId, number }: { accountId: number; number: PhoneNum
         isBusy={remove.isPending}
         error={remove.error}
       >
-        {number.is_managed ? "It goes back to the carrier, and somebody else may get it." : "It stays yours at the carrier; here nobody answers it any more."}
+        {number.is_managed
+          ? "It goes back to the carrier, and somebody else may get it."
+          : "It stays yours at the carrier; here nobody answers it any more."}
       </Confirm>
     </>
   );

@@ -38,8 +38,19 @@ export function PhonePage() {
       <Loaded query={accounts} what="The carriers" height={240}>
         {(data) =>
           data.configurations.length === 0 ? (
-            <Empty title="No carrier yet" action={may.admin && <>{connect}{buy}</>}>
-              Connect your account at a carrier, or get a number of this platform in one step, and choose the agent that answers it.
+            <Empty
+              title="No carrier yet"
+              action={
+                may.admin && (
+                  <>
+                    {connect}
+                    {buy}
+                  </>
+                )
+              }
+            >
+              Connect your account at a carrier, or get a number of this platform in one step, and choose the agent that
+              answers it.
             </Empty>
           ) : (
             <>
@@ -58,7 +69,11 @@ export function PhonePage() {
       </Loaded>
       <RefusedPanel />
       {edited !== null && carriers.data && (
-        <AccountForm account={edited === "new" ? null : edited} carriers={carriers.data.providers} onClose={() => setEdited(null)} />
+        <AccountForm
+          account={edited === "new" ? null : edited}
+          carriers={carriers.data.providers}
+          onClose={() => setEdited(null)}
+        />
       )}
       {isConnecting && <QuickConnect onClose={() => setIsConnecting(false)} />}
     </Page>

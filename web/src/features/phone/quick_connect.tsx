@@ -18,13 +18,27 @@ interface Values {
   workflow_id: string | null;
 }
 
-const EMPTY: Values = { mode: "new", country: "US", area_code: "", phone_number: "", existing_number: "", workflow_id: null };
+const EMPTY: Values = {
+  mode: "new",
+  country: "US",
+  area_code: "",
+  phone_number: "",
+  existing_number: "",
+  workflow_id: null,
+};
 
 export function QuickConnect({ onClose }: { onClose: () => void }) {
   const connect = useQuickConnect();
   const agents = useAgentChoices();
   const form = useForm<Values>(EMPTY, connect.error);
-  const { mode, country, area_code: area, phone_number: chosen, existing_number: existing, workflow_id: agent } = form.values;
+  const {
+    mode,
+    country,
+    area_code: area,
+    phone_number: chosen,
+    existing_number: existing,
+    workflow_id: agent,
+  } = form.values;
   const [place] = useDebouncedValue({ country: country.toUpperCase(), area }, 400);
   const submit = () =>
     connect.mutate({
@@ -45,7 +59,9 @@ export function QuickConnect({ onClose }: { onClose: () => void }) {
           </Alert>
         )}
         <Text fz="sm" c="dimmed">
-          {connect.data.workflow_id === null ? "Nobody answers it yet: choose an agent in the list of numbers." : "The agent answers it once it is published."}
+          {connect.data.workflow_id === null
+            ? "Nobody answers it yet: choose an agent in the list of numbers."
+            : "The agent answers it once it is published."}
         </Text>
       </FormDialog>
     );
@@ -76,14 +92,45 @@ export function QuickConnect({ onClose }: { onClose: () => void }) {
         ]}
       />
       {mode === "forward" && (
-        <TextInput label="Your number" description="It stays where it is; its calls are forwarded to the new one" placeholder="+12015550123" required {...form.text("existing_number")} />
+        <TextInput
+          label="Your number"
+          description="It stays where it is; its calls are forwarded to the new one"
+          placeholder="+12015550123"
+          required
+          {...form.text("existing_number")}
+        />
       )}
       <Group grow align="flex-start">
-        <TextInput label="Country" description="Two letters" maxLength={2} {...form.text("country")} onChange={(event) => move("country", event.currentTarget.value)} />
-        <TextInput label="Area code" description="Its digits, or nothing" maxLength={6} {...form.text("area_code")} onChange={(event) => move("area_code", event.currentTarget.value)} />
+        <TextInput
+          label="Country"
+          description="Two letters"
+          maxLength={2}
+          {...form.text("country")}
+          onChange={(event) => move("country", event.currentTarget.value)}
+        />
+        <TextInput
+          label="Area code"
+          description="Its digits, or nothing"
+          maxLength={6}
+          {...form.text("area_code")}
+          onChange={(event) => move("area_code", event.currentTarget.value)}
+        />
       </Group>
-      <ForSale country={place.country} area={place.area} chosen={chosen} onChoose={(number) => form.set("phone_number", number)} error={form.errorAt("phone_number")} />
-      <Select label="Answered by" placeholder="Nobody yet" clearable searchable data={agents} {...form.field("workflow_id")} />
+      <ForSale
+        country={place.country}
+        area={place.area}
+        chosen={chosen}
+        onChoose={(number) => form.set("phone_number", number)}
+        error={form.errorAt("phone_number")}
+      />
+      <Select
+        label="Answered by"
+        placeholder="Nobody yet"
+        clearable
+        searchable
+        data={agents}
+        {...form.field("workflow_id")}
+      />
     </FormDialog>
   );
 }

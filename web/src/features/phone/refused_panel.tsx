@@ -28,7 +28,13 @@ export function RefusedPanel() {
           </Table.Tr>
         ))}
       </DataTable>
-      <Pager page={page} pages={refused.data.total_pages} total={refused.data.total_count} what="calls" onChange={setPage} />
+      <Pager
+        page={page}
+        pages={refused.data.total_pages}
+        total={refused.data.total_count}
+        what="calls"
+        onChange={setPage}
+      />
     </Panel>
   );
 }

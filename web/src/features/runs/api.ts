@@ -28,7 +28,13 @@ export function useAllRuns(search: RunSearch) {
       unwrap(
         api.GET("/api/v1/organizations/usage/runs", {
           params: {
-            query: { ...asked(search), page: search.page ?? 1, limit: PER_PAGE, sort_by: search.sort ?? "created_at", sort_order: search.order ?? "desc" },
+            query: {
+              ...asked(search),
+              page: search.page ?? 1,
+              limit: PER_PAGE,
+              sort_by: search.sort ?? "created_at",
+              sort_order: search.order ?? "desc",
+            },
           },
         }),
       ),
@@ -45,7 +51,12 @@ export function useRuns(agentId: number, page: number, limit: number) {
     queryKey: ["runs", agentId, page, limit],
     placeholderData: (before) => before,
     refetchInterval: (query) => (query.state.data?.runs.some(isLive) ? 3_000 : false),
-    queryFn: () => unwrap(api.GET("/api/v1/workflow/{workflow_id}/runs", { params: { path: { workflow_id: agentId }, query: { page, limit } } })),
+    queryFn: () =>
+      unwrap(
+        api.GET("/api/v1/workflow/{workflow_id}/runs", {
+          params: { path: { workflow_id: agentId }, query: { page, limit } },
+        }),
+      ),
   });
 }
 
@@ -54,7 +65,11 @@ export function useRun(agentId: number, runId: number) {
     queryKey: ["runs", agentId, "one", runId],
     refetchInterval: (query) => (query.state.data && isLive(query.state.data) ? 2_000 : false),
     queryFn: () =>
-      unwrap(api.GET("/api/v1/workflow/{workflow_id}/runs/{run_id}", { params: { path: { workflow_id: agentId, run_id: runId } } })),
+      unwrap(
+        api.GET("/api/v1/workflow/{workflow_id}/runs/{run_id}", {
+          params: { path: { workflow_id: agentId, run_id: runId } },
+        }),
+      ),
   });
 }
 

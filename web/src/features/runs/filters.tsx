@@ -26,7 +26,11 @@ interface FiltersProps {
 }
 
 /** Without `name` when there is nothing to look for, and on the first page again. */
-function changed<Name extends keyof RunSearch>(search: RunSearch, name: Name, value: RunSearch[Name] | null | ""): RunSearch {
+function changed<Name extends keyof RunSearch>(
+  search: RunSearch,
+  name: Name,
+  value: RunSearch[Name] | null | "",
+): RunSearch {
   const { [name]: _, page: __, ...rest } = search;
   const isEmpty = value === null || value === undefined || value === "" || (Array.isArray(value) && value.length === 0);
   return (isEmpty ? rest : { ...rest, [name]: value }) as RunSearch;
@@ -34,7 +38,8 @@ function changed<Name extends keyof RunSearch>(search: RunSearch, name: Name, va
 
 export function Filters({ search, onChange }: FiltersProps) {
   const agents = useAgentChoices();
-  const set = <Name extends keyof RunSearch>(name: Name, value: RunSearch[Name] | null | "") => onChange(changed(search, name, value));
+  const set = <Name extends keyof RunSearch>(name: Name, value: RunSearch[Name] | null | "") =>
+    onChange(changed(search, name, value));
   const count = countFilters(search);
   return (
     <Group gap="sm" align="flex-end">
@@ -57,7 +62,14 @@ export function Filters({ search, onChange }: FiltersProps) {
         value={search.outcome ?? []}
         onChange={(value) => set("outcome", value)}
       />
-      <TypedFilter key={`phone-${search.phone === undefined}`} isQuiet label="Phone number" placeholder="Part of a number" value={search.phone} onChange={(value) => set("phone", value)} />
+      <TypedFilter
+        key={`phone-${search.phone === undefined}`}
+        isQuiet
+        label="Phone number"
+        placeholder="Part of a number"
+        value={search.phone}
+        onChange={(value) => set("phone", value)}
+      />
       <More search={search} onChange={onChange} />
       {count > 0 && (
         <Button variant="subtle" color="gray" onClick={() => onChange(withoutFilters(search))}>
@@ -74,7 +86,8 @@ function withoutFilters({ sort, order }: RunSearch): RunSearch {
 
 function More({ search, onChange }: FiltersProps) {
   const campaigns = useCampaignNames();
-  const set = <Name extends keyof RunSearch>(name: Name, value: RunSearch[Name] | null | "") => onChange(changed(search, name, value));
+  const set = <Name extends keyof RunSearch>(name: Name, value: RunSearch[Name] | null | "") =>
+    onChange(changed(search, name, value));
   const { agent: _a, outcome: _o, phone: _p, ...others } = search;
   const count = countFilters(others);
   const seconds = (value: string | number) => (typeof value === "number" ? value : null);
@@ -89,13 +102,54 @@ function More({ search, onChange }: FiltersProps) {
       <Popover.Dropdown aria-label="More filters">
         <Stack gap="sm">
           <SimpleGrid cols={2} spacing="sm">
-            <TextInput type="date" label="From" value={search.from ?? ""} max={search.to} onChange={(event) => set("from", event.currentTarget.value)} />
-            <TextInput type="date" label="To" value={search.to ?? ""} min={search.from} onChange={(event) => set("to", event.currentTarget.value)} />
-            <NumberInput label="At least, seconds" min={0} value={search.min ?? ""} onChange={(value) => set("min", seconds(value))} />
-            <NumberInput label="At most, seconds" min={0} value={search.max ?? ""} onChange={(value) => set("max", seconds(value))} />
-            <MultiSelect {...inside} label="Channel" data={CHANNELS} value={search.mode ?? []} onChange={(value) => set("mode", value)} />
-            <MultiSelect {...inside} label="State" data={STATES} value={search.status ?? []} onChange={(value) => set("status", value)} />
-            <Select {...inside} label="Direction" clearable data={named(["inbound", "outbound"])} value={search.direction ?? null} onChange={(value) => set("direction", value)} />
+            <TextInput
+              type="date"
+              label="From"
+              value={search.from ?? ""}
+              max={search.to}
+              onChange={(event) => set("from", event.currentTarget.value)}
+            />
+            <TextInput
+              type="date"
+              label="To"
+              value={search.to ?? ""}
+              min={search.from}
+              onChange={(event) => set("to", event.currentTarget.value)}
+            />
+            <NumberInput
+              label="At least, seconds"
+              min={0}
+              value={search.min ?? ""}
+              onChange={(value) => set("min", seconds(value))}
+            />
+            <NumberInput
+              label="At most, seconds"
+              min={0}
+              value={search.max ?? ""}
+              onChange={(value) => set("max", seconds(value))}
+            />
+            <MultiSelect
+              {...inside}
+              label="Channel"
+              data={CHANNELS}
+              value={search.mode ?? []}
+              onChange={(value) => set("mode", value)}
+            />
+            <MultiSelect
+              {...inside}
+              label="State"
+              data={STATES}
+              value={search.status ?? []}
+              onChange={(value) => set("status", value)}
+            />
+            <Select
+              {...inside}
+              label="Direction"
+              clearable
+              data={named(["inbound", "outbound"])}
+              value={search.direction ?? null}
+              onChange={(value) => set("direction", value)}
+            />
             <MultiSelect
               {...inside}
               label="Campaign"
@@ -104,10 +158,32 @@ function More({ search, onChange }: FiltersProps) {
               value={several(search.campaign)}
               onChange={(value) => set("campaign", value.map(Number))}
             />
-            <TypedFilter label="Caller's number" placeholder="Part of it" value={search.caller} onChange={(value) => set("caller", value)} />
-            <TypedFilter label="Called number" placeholder="Part of it" value={search.called} onChange={(value) => set("called", value)} />
-            <TypedFilter label="The carrier's call id" placeholder="Part of it" value={search.call} onChange={(value) => set("call", value)} />
-            <NumberInput label="Run number" placeholder="As in its address" min={1} allowDecimal={false} value={search.run ?? ""} onChange={(value) => set("run", seconds(value))} />
+            <TypedFilter
+              label="Caller's number"
+              placeholder="Part of it"
+              value={search.caller}
+              onChange={(value) => set("caller", value)}
+            />
+            <TypedFilter
+              label="Called number"
+              placeholder="Part of it"
+              value={search.called}
+              onChange={(value) => set("called", value)}
+            />
+            <TypedFilter
+              label="The carrier's call id"
+              placeholder="Part of it"
+              value={search.call}
+              onChange={(value) => set("call", value)}
+            />
+            <NumberInput
+              label="Run number"
+              placeholder="As in its address"
+              min={1}
+              allowDecimal={false}
+              value={search.run ?? ""}
+              onChange={(value) => set("run", seconds(value))}
+            />
           </SimpleGrid>
           <ValueFilters values={search.values ?? []} onChange={(values) => set("values", values)} />
         </Stack>

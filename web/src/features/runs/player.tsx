@@ -22,7 +22,13 @@ export function PlayerBar({ player, address }: { player: Player; address: string
       <Waveform peaks={player.peaks} seconds={player.seconds} total={player.total} onSeek={player.seek} />
       <Group justify="space-between" gap="sm">
         <Group gap="sm">
-          <ActionIcon size={42} radius="xl" variant="filled" onClick={player.toggle} aria-label={player.isPlaying ? "Pause" : "Play"}>
+          <ActionIcon
+            size={42}
+            radius="xl"
+            variant="filled"
+            onClick={player.toggle}
+            aria-label={player.isPlaying ? "Pause" : "Play"}
+          >
             {player.isPlaying ? <Pause size={19} /> : <Play size={19} />}
           </ActionIcon>
           <Text fz="sm" className={classes.time}>

@@ -27,7 +27,8 @@ import { usePlayer } from "./use_player";
 /** `startAt`: seconds of the recording that a link leads to. */
 export function RunPage({ agentId, runId, startAt }: { agentId: number; runId: number; startAt: number }) {
   const run = useRun(agentId, runId);
-  if (run.isPending) return <Skeleton h={420} radius={14} role="status" aria-busy="true" aria-label="Loading: the conversation" />;
+  if (run.isPending)
+    return <Skeleton h={420} radius={14} role="status" aria-busy="true" aria-label="Loading: the conversation" />;
   if (run.isError && run.data === undefined) {
     return (
       <Page title="Conversation" back={<Trail agentId={agentId} agentName="Agent" />}>
@@ -43,11 +44,16 @@ function Shown({ agentId, run, startAt }: { agentId: number; run: RunDetail; sta
   const turns = useMemo(() => turnsOf(run.events), [run.events]);
   const isSpoken = run.mode !== "textchat";
   // While it goes on the file grows: it is played once it is whole.
-  const address = run.recording_url !== null && !isLive(run) ? localPath(run.recording_url, window.location.href) : null;
+  const address =
+    run.recording_url !== null && !isLive(run) ? localPath(run.recording_url, window.location.href) : null;
   const player = usePlayer(address, startAt);
   const isHeard = address !== null && (player.isPlaying || player.seconds > 0);
   return (
-    <Page title={run.name} back={<Trail agentId={agentId} agentName={run.workflow_name} />} actions={<Share run={run} seconds={address === null ? 0 : player.seconds} />}>
+    <Page
+      title={run.name}
+      back={<Trail agentId={agentId} agentName={run.workflow_name} />}
+      actions={<Share run={run} seconds={address === null ? 0 : player.seconds} />}
+    >
       <Facts run={run} />
       <div className={classes.columns} data-silent={!isSpoken || undefined}>
         {isSpoken && (
@@ -61,7 +67,11 @@ function Shown({ agentId, run, startAt }: { agentId: number; run: RunDetail; sta
             </Panel>
           </div>
         )}
-        <Panel title="Transcript" right={run.transcript_url && <Download url={run.transcript_url} name="Transcript" />} className={classes.said}>
+        <Panel
+          title="Transcript"
+          right={run.transcript_url && <Download url={run.transcript_url} name="Transcript" />}
+          className={classes.said}
+        >
           {conversation.lines.length > 0 ? (
             <Transcript
               lines={conversation.lines}
@@ -81,7 +91,10 @@ function Shown({ agentId, run, startAt }: { agentId: number; run: RunDetail; sta
               {turns.length > 0 ? (
                 <Stack p="lg" gap="lg">
                   <LatencySummary turns={turns} />
-                  <LatencyBars turns={turns} {...(address === null ? {} : { onSeek: (ms: number) => player.seek(ms / 1000) })} />
+                  <LatencyBars
+                    turns={turns}
+                    {...(address === null ? {} : { onSeek: (ms: number) => player.seek(ms / 1000) })}
+                  />
                 </Stack>
               ) : (
                 <Nothing words="No turn was timed." />
@@ -109,7 +122,11 @@ function Trail({ agentId, agentName }: { agentId: number; agentName: string }) {
         <Text span fz="sm" c="dimmed" aria-hidden="true">
           /
         </Text>
-        <Anchor fz="sm" c="dimmed" renderRoot={(props) => <Link to="/agents/$agentId" params={{ agentId }} {...props} />}>
+        <Anchor
+          fz="sm"
+          c="dimmed"
+          renderRoot={(props) => <Link to="/agents/$agentId" params={{ agentId }} {...props} />}
+        >
           {agentName}
         </Anchor>
       </Group>
@@ -123,8 +140,12 @@ function Facts({ run }: { run: RunDetail }) {
       <Fact name="How it went" value={<RunBadge status={run.status} outcome={run.outcome} />} />
       <Fact name="Channel" value={channel(run)} />
       {run.mode !== "textchat" && run.mode !== "browser" && <Fact name="Direction" value={words(run.direction)} />}
-      {run.caller_number !== null && run.caller_number !== run.phone_number && <Fact name="From" value={run.caller_number} />}
-      {run.called_number !== null && run.called_number !== run.phone_number && <Fact name="To" value={run.called_number} />}
+      {run.caller_number !== null && run.caller_number !== run.phone_number && (
+        <Fact name="From" value={run.caller_number} />
+      )}
+      {run.called_number !== null && run.called_number !== run.phone_number && (
+        <Fact name="To" value={run.called_number} />
+      )}
       {run.campaign_id !== null && <Fact name="Campaign" value={<CampaignLink id={run.campaign_id} />} />}
       <Fact name="Started" value={dateTime(run.started_at ?? run.created_at)} />
       <Fact name="Duration" value={duration(run.duration)} />
@@ -138,7 +159,11 @@ function Facts({ run }: { run: RunDetail }) {
 function CampaignLink({ id }: { id: number }) {
   const name = useCampaignNames().data?.find((campaign) => campaign.value === String(id))?.label;
   return (
-    <Anchor fz="sm" fw={600} renderRoot={(props) => <Link to="/campaigns/$campaignId" params={{ campaignId: id }} {...props} />}>
+    <Anchor
+      fz="sm"
+      fw={600}
+      renderRoot={(props) => <Link to="/campaigns/$campaignId" params={{ campaignId: id }} {...props} />}
+    >
       {name ?? `Campaign ${id}`}
     </Anchor>
   );

@@ -44,7 +44,11 @@ export function RunsPage() {
     },
   };
   return (
-    <Page title="Runs" about="Every conversation, on every channel." actions={<Report search={search} isEmpty={runs.data?.total_count === 0} />}>
+    <Page
+      title="Runs"
+      about="Every conversation, on every channel."
+      actions={<Report search={search} isEmpty={runs.data?.total_count === 0} />}
+    >
       <Filters search={search} onChange={go} />
       <Panel title="Conversations">
         <Loaded query={runs} what="The runs" height={400}>
@@ -58,7 +62,13 @@ export function RunsPage() {
                     <RunRow key={run.run_id} run={run} />
                   ))}
                 </DataTable>
-                <Pager page={data.page} pages={data.total_pages} total={data.total_count} what="runs" onChange={(page) => go({ ...search, page })} />
+                <Pager
+                  page={data.page}
+                  pages={data.total_pages}
+                  total={data.total_count}
+                  what="runs"
+                  onChange={(page) => go({ ...search, page })}
+                />
               </>
             )
           }
@@ -70,7 +80,10 @@ export function RunsPage() {
 
 function RunRow({ run }: { run: Schema<"UsageRunItem"> }) {
   const navigate = useNavigate();
-  const target = { to: "/agents/$agentId/runs/$runId", params: { agentId: run.workflow_id, runId: run.run_id } } as const;
+  const target = {
+    to: "/agents/$agentId/runs/$runId",
+    params: { agentId: run.workflow_id, runId: run.run_id },
+  } as const;
   return (
     <LinkRow onOpen={() => void navigate(target)}>
       <Table.Td>
@@ -97,14 +110,27 @@ function RunRow({ run }: { run: Schema<"UsageRunItem"> }) {
 function Nothing({ hasFilters, onClear }: { hasFilters: boolean; onClear: () => void }) {
   if (hasFilters) {
     return (
-      <Empty isInside title="Nothing matches" action={<Button variant="default" onClick={onClear}>Clear the filters</Button>}>
+      <Empty
+        isInside
+        title="Nothing matches"
+        action={
+          <Button variant="default" onClick={onClear}>
+            Clear the filters
+          </Button>
+        }
+      >
         No run fits all of these filters.
       </Empty>
     );
   }
   return (
-    <Empty isInside title="No runs yet" action={<Button renderRoot={(props) => <Link to="/" {...props} />}>Talk with an agent</Button>}>
-      Talk with an agent in the browser, call one, or start a campaign. Each conversation leaves its recording, transcript and cost here.
+    <Empty
+      isInside
+      title="No runs yet"
+      action={<Button renderRoot={(props) => <Link to="/" {...props} />}>Talk with an agent</Button>}
+    >
+      Talk with an agent in the browser, call one, or start a campaign. Each conversation leaves its recording,
+      transcript and cost here.
     </Empty>
   );
 }
@@ -117,7 +143,13 @@ function Report({ search, isEmpty }: { search: RunSearch; isEmpty: boolean }) {
     setIsBusy(false);
   };
   return (
-    <Button variant="default" leftSection={<Download size={16} />} loading={isBusy} disabled={isEmpty} onClick={() => void start()}>
+    <Button
+      variant="default"
+      leftSection={<Download size={16} />}
+      loading={isBusy}
+      disabled={isEmpty}
+      onClick={() => void start()}
+    >
       Download CSV
     </Button>
   );

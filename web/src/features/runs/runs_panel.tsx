@@ -28,7 +28,9 @@ export function RunsPanel({ agentId }: { agentId: number }) {
       }
     >
       {runs.isPending && <Skeleton h={120} m="md" radius="md" />}
-      {runs.isError && <Problem title="The conversations could not be loaded" error={runs.error} onRetry={() => void runs.refetch()} />}
+      {runs.isError && (
+        <Problem title="The conversations could not be loaded" error={runs.error} onRetry={() => void runs.refetch()} />
+      )}
       {runs.data?.runs.length === 0 && (
         <Text c="dimmed" fz="sm" p="xl" ta="center">
           Nothing yet. Talk with the agent, and the conversation appears here with its recording.

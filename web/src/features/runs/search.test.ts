@@ -2,7 +2,18 @@ import { expect, it } from "vitest";
 import { countFilters, criteriaOf, readRunSearch, several } from "./search";
 
 it("keeps what an address says and can be used", () => {
-  expect(readRunSearch({ page: 2, sort: "duration", order: "asc", agent: 7, outcome: ["busy", 3], from: "2026-01-31", phone: 1201, campaign: [3, "x"] })).toEqual({
+  expect(
+    readRunSearch({
+      page: 2,
+      sort: "duration",
+      order: "asc",
+      agent: 7,
+      outcome: ["busy", 3],
+      from: "2026-01-31",
+      phone: 1201,
+      campaign: [3, "x"],
+    }),
+  ).toEqual({
     page: 2,
     sort: "duration",
     order: "asc",
@@ -13,7 +24,17 @@ it("keeps what an address says and can be used", () => {
     campaign: [3],
   });
   expect(
-    readRunSearch({ page: -1, sort: "name", order: "up", agent: "x", outcome: [], from: "2026-99-99", min: -3, phone: "", values: [{ name: "city", way: "is" }, 3] }),
+    readRunSearch({
+      page: -1,
+      sort: "name",
+      order: "up",
+      agent: "x",
+      outcome: [],
+      from: "2026-99-99",
+      min: -3,
+      phone: "",
+      values: [{ name: "city", way: "is" }, 3],
+    }),
   ).toEqual({});
 });
 
@@ -44,7 +65,9 @@ it("asks for values in every way that the API knows", () => {
     { name: "context.since", way: "date", to: "2026-01-01" },
     { name: "gathered.is_new", way: "no" },
   ];
-  const search = readRunSearch({ values: [...values, { name: "gathered.", way: "is", text: "x" }, { name: "gathered.half", way: "is" }] });
+  const search = readRunSearch({
+    values: [...values, { name: "gathered.", way: "is", text: "x" }, { name: "gathered.half", way: "is" }],
+  });
   expect(criteriaOf(search)).toEqual([
     { field: "gathered.city", type: "text", value: "par" },
     { field: "context.plan", type: "select", value: ["pro", "team"] },

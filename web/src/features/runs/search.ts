@@ -29,15 +29,21 @@ export interface RunSearch {
   values?: ValueFilter[];
 }
 
-const positive = (value: unknown) => (typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : undefined);
+const positive = (value: unknown) =>
+  typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : undefined;
 const positives = (value: unknown) => {
   if (!Array.isArray(value)) return positive(value);
   const list = value.filter((item): item is number => positive(item) !== undefined);
   return list.length > 0 ? list : undefined;
 };
-const seconds = (value: unknown) => (typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined);
+const seconds = (value: unknown) =>
+  typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
 const word = (value: unknown) =>
-  typeof value === "string" && value !== "" ? value : typeof value === "number" && Number.isFinite(value) ? String(value) : undefined;
+  typeof value === "string" && value !== ""
+    ? value
+    : typeof value === "number" && Number.isFinite(value)
+      ? String(value)
+      : undefined;
 const words = (value: unknown) => {
   const list = Array.isArray(value) ? value.filter((item): item is string => typeof item === "string") : [];
   return list.length > 0 ? list : undefined;
@@ -86,10 +92,21 @@ export function criteriaOf(search: RunSearch): Criterion[] {
     text("called_number", search.called),
     from === undefined && to === undefined
       ? null
-      : { field: "created_at", type: "date", value: { ...(from ? { from: moment(`${from}T00:00:00`) } : {}), ...(to ? { to: moment(`${to}T23:59:59.999`) } : {}) } },
+      : {
+          field: "created_at",
+          type: "date",
+          value: {
+            ...(from ? { from: moment(`${from}T00:00:00`) } : {}),
+            ...(to ? { to: moment(`${to}T23:59:59.999`) } : {}),
+          },
+        },
     min === undefined && max === undefined
       ? null
-      : { field: "duration", type: "number", value: { ...(min === undefined ? {} : { min }), ...(max === undefined ? {} : { max }) } },
+      : {
+          field: "duration",
+          type: "number",
+          value: { ...(min === undefined ? {} : { min }), ...(max === undefined ? {} : { max }) },
+        },
     select("campaign_id", search.campaign),
     text("call_id", search.call),
     ...(search.values ?? []).map(criterionOf),

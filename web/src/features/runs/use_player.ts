@@ -88,7 +88,8 @@ async function readPeaks(address: string, signal: AbortSignal): Promise<Peaks | 
   if (!response.ok || response.body === null) return null;
   const reader = response.body.getReader();
   const peaks = new PeakReader();
-  for (let piece = await reader.read(); !piece.done && peaks.isReadable; piece = await reader.read()) peaks.push(piece.value);
+  for (let piece = await reader.read(); !piece.done && peaks.isReadable; piece = await reader.read())
+    peaks.push(piece.value);
   await reader.cancel();
   return peaks.finish();
 }

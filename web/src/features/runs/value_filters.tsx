@@ -36,7 +36,11 @@ export function ValueFilters({ values, onChange }: ValueFiltersProps) {
     setDrafts(next);
     tell(next.filter((draft) => criterionOf(draft) !== null).map(({ key: _, ...value }) => value));
   };
-  const add = () => setDrafts([...drafts, { key: Math.max(-1, ...drafts.map((draft) => draft.key)) + 1, name: "gathered.", way: "contains" }]);
+  const add = () =>
+    setDrafts([
+      ...drafts,
+      { key: Math.max(-1, ...drafts.map((draft) => draft.key)) + 1, name: "gathered.", way: "contains" },
+    ]);
   return (
     <Stack gap="xs">
       <Text fz="sm" fw={600}>
@@ -63,26 +67,65 @@ export function ValueFilters({ values, onChange }: ValueFiltersProps) {
 }
 
 function Row({ draft, onChange, onRemove }: { draft: Draft; onChange: (draft: Draft) => void; onRemove: () => void }) {
-  const [place = "gathered", name = ""] = [draft.name.slice(0, draft.name.indexOf(".")), draft.name.slice(draft.name.indexOf(".") + 1)];
+  const [place = "gathered", name = ""] = [
+    draft.name.slice(0, draft.name.indexOf(".")),
+    draft.name.slice(draft.name.indexOf(".") + 1),
+  ];
   const type = (field: "text" | "from" | "to") => ({
     value: draft[field] ?? "",
-    onChange: (event: { currentTarget: { value: string } }) => onChange({ ...draft, [field]: event.currentTarget.value }),
+    onChange: (event: { currentTarget: { value: string } }) =>
+      onChange({ ...draft, [field]: event.currentTarget.value }),
   });
   const isRange = draft.way === "number" || draft.way === "date";
   return (
     <Group gap={6} wrap="wrap" role="group" aria-label={`Value ${name}`}>
-      <NativeSelect size="xs" aria-label="Learned or given" data={PLACES} value={place} onChange={(event) => onChange({ ...draft, name: `${event.currentTarget.value}.${name}` })} w={88} />
-      <TextInput size="xs" aria-label="Name of the value" placeholder="city" value={name} onChange={(event) => onChange({ ...draft, name: `${place}.${event.currentTarget.value.trim()}` })} flex="1 1 60px" miw={60} />
-      <NativeSelect size="xs" aria-label="How it compares" data={WAYS} value={draft.way} onChange={(event) => onChange({ ...draft, way: event.currentTarget.value as Way })} w={106} />
+      <NativeSelect
+        size="xs"
+        aria-label="Learned or given"
+        data={PLACES}
+        value={place}
+        onChange={(event) => onChange({ ...draft, name: `${event.currentTarget.value}.${name}` })}
+        w={88}
+      />
+      <TextInput
+        size="xs"
+        aria-label="Name of the value"
+        placeholder="city"
+        value={name}
+        onChange={(event) => onChange({ ...draft, name: `${place}.${event.currentTarget.value.trim()}` })}
+        flex="1 1 60px"
+        miw={60}
+      />
+      <NativeSelect
+        size="xs"
+        aria-label="How it compares"
+        data={WAYS}
+        value={draft.way}
+        onChange={(event) => onChange({ ...draft, way: event.currentTarget.value as Way })}
+        w={106}
+      />
       <ActionIcon size="sm" variant="subtle" color="gray" aria-label={`Without the value ${name}`} onClick={onRemove}>
         <X size={15} />
       </ActionIcon>
       {(draft.way === "contains" || draft.way === "is") && (
-        <TextInput size="xs" aria-label="Text" placeholder={draft.way === "is" ? "Paris, Oslo" : "Par"} {...type("text")} flex="1 1 100%" />
+        <TextInput
+          size="xs"
+          aria-label="Text"
+          placeholder={draft.way === "is" ? "Paris, Oslo" : "Par"}
+          {...type("text")}
+          flex="1 1 100%"
+        />
       )}
       {isRange && (
         <Group gap={6} wrap="nowrap" flex="1 1 100%">
-          <TextInput size="xs" aria-label="At least" placeholder="at least" type={draft.way} {...type("from")} flex={1} />
+          <TextInput
+            size="xs"
+            aria-label="At least"
+            placeholder="at least"
+            type={draft.way}
+            {...type("from")}
+            flex={1}
+          />
           <Text fz="xs">to</Text>
           <TextInput size="xs" aria-label="At most" placeholder="at most" type={draft.way} {...type("to")} flex={1} />
         </Group>

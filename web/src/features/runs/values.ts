@@ -25,7 +25,10 @@ const DAY = /^\d{4}-\d\d-\d\d$/;
 
 export function readValues(raw: unknown): ValueFilter[] | undefined {
   const found = (Array.isArray(raw) ? raw : []).flatMap((one: unknown) => {
-    const { name, way, text, from, to } = (typeof one === "object" && one !== null ? one : {}) as Record<string, unknown>;
+    const { name, way, text, from, to } = (typeof one === "object" && one !== null ? one : {}) as Record<
+      string,
+      unknown
+    >;
     const known = WAYS.find((candidate) => candidate === way);
     if (known === undefined || typeof name !== "string" || !isNamed(name)) return [];
     return [{ name, way: known, ...word("text", text), ...word("from", from), ...word("to", to) }];
@@ -48,11 +51,17 @@ export function criterionOf({ name, way, text = "", from = "", to = "" }: ValueF
   if (way === "yes" || way === "no") return { field: name, type: "boolean", value: way === "yes" };
   if (way === "contains") return text === "" ? null : { field: name, type: "text", value: text };
   if (way === "is") {
-    const options = text.split(",").map((option) => option.trim()).filter((option) => option !== "");
+    const options = text
+      .split(",")
+      .map((option) => option.trim())
+      .filter((option) => option !== "");
     return options.length === 0 ? null : { field: name, type: "select", value: options };
   }
   const [wanted, low, high] = way === "number" ? ([NUMBER, "min", "max"] as const) : ([DAY, "from", "to"] as const);
   const bound = (end: string) => (way === "number" ? Number(end) : end);
-  const value = { ...(wanted.test(from) ? { [low]: bound(from) } : {}), ...(wanted.test(to) ? { [high]: bound(to) } : {}) };
+  const value = {
+    ...(wanted.test(from) ? { [low]: bound(from) } : {}),
+    ...(wanted.test(to) ? { [high]: bound(to) } : {}),
+  };
   return Object.keys(value).length === 0 ? null : { field: name, type: way, value };
 }

@@ -65,7 +65,10 @@ interface ChannelProps {
 
 function Channel({ values, width, name, side }: ChannelProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  const bars = useMemo(() => (values && width > 0 ? barsOf(values, Math.floor(width / (BAR + GAP))) : []), [values, width]);
+  const bars = useMemo(
+    () => (values && width > 0 ? barsOf(values, Math.floor(width / (BAR + GAP))) : []),
+    [values, width],
+  );
   useEffect(() => {
     const element = canvas.current;
     const context = element?.getContext("2d");
@@ -85,7 +88,12 @@ function Channel({ values, width, name, side }: ChannelProps) {
   );
 }
 
-function draw(element: HTMLCanvasElement, context: CanvasRenderingContext2D, bars: readonly number[], width: number): void {
+function draw(
+  element: HTMLCanvasElement,
+  context: CanvasRenderingContext2D,
+  bars: readonly number[],
+  width: number,
+): void {
   const ratio = window.devicePixelRatio || 1;
   element.width = width * ratio;
   element.height = HEIGHT * ratio;

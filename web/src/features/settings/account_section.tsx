@@ -60,8 +60,18 @@ function ChangePassword() {
   return (
     <Panel title="Password">
       <form onSubmit={submit} className={classes.form} noValidate>
-        <Password label="Current password" description="Leave it empty if you have none yet" autoComplete="current-password" {...form.text("current_password")} />
-        <Password label="New password" description="At least 8 characters" autoComplete="new-password" {...form.text("new_password")} />
+        <Password
+          label="Current password"
+          description="Leave it empty if you have none yet"
+          autoComplete="current-password"
+          {...form.text("current_password")}
+        />
+        <Password
+          label="New password"
+          description="At least 8 characters"
+          autoComplete="new-password"
+          {...form.text("new_password")}
+        />
         <FormProblem words={form.problem} />
         <div>
           <Button type="submit" loading={change.isPending}>
@@ -80,17 +90,33 @@ function Sessions() {
     <Panel title="Sessions">
       <Loaded query={sessions} what="Your sessions">
         {(data) => (
-          <DataTable label="Sessions" columns={[{ title: "Since" }, { title: "Until" }, { title: "Kind" }, { title: "Actions", isQuiet: true }]} minWidth={520}>
+          <DataTable
+            label="Sessions"
+            columns={[{ title: "Since" }, { title: "Until" }, { title: "Kind" }, { title: "Actions", isQuiet: true }]}
+            minWidth={520}
+          >
             {data.map((session) => (
               <Table.Tr key={session.id}>
                 <Table.Td fw={600}>{dateTime(session.created_at)}</Table.Td>
                 <Table.Td c="dimmed">{dateTime(session.expires_at)}</Table.Td>
                 <Table.Td>
-                  {session.is_current ? <Badge>This one</Badge> : session.is_impersonated ? <Badge color="yellow">A superuser in your name</Badge> : "Another browser"}
+                  {session.is_current ? (
+                    <Badge>This one</Badge>
+                  ) : session.is_impersonated ? (
+                    <Badge color="yellow">A superuser in your name</Badge>
+                  ) : (
+                    "Another browser"
+                  )}
                 </Table.Td>
                 <Table.Td ta="right">
                   {!session.is_current && (
-                    <Button size="compact-sm" variant="subtle" color="red" onClick={() => end.mutate(session.id, { onError: failed })} aria-label={`End session ${session.id}, since ${dateTime(session.created_at)}`}>
+                    <Button
+                      size="compact-sm"
+                      variant="subtle"
+                      color="red"
+                      onClick={() => end.mutate(session.id, { onError: failed })}
+                      aria-label={`End session ${session.id}, since ${dateTime(session.created_at)}`}
+                    >
                       End
                     </Button>
                   )}

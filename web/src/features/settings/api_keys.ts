@@ -7,7 +7,8 @@ import type { Schema } from "../../lib/types";
 export function useKeys(hasArchived: boolean) {
   return useQuery({
     queryKey: ["api-keys", hasArchived],
-    queryFn: () => unwrap(api.GET("/api/v1/organizations/api-keys", { params: { query: { include_archived: hasArchived } } })),
+    queryFn: () =>
+      unwrap(api.GET("/api/v1/organizations/api-keys", { params: { query: { include_archived: hasArchived } } })),
   });
 }
 

@@ -8,7 +8,11 @@ export function useDoNotCall(search: string, page: number) {
     queryKey: ["do-not-call", search, page],
     placeholderData: (before) => before,
     queryFn: () =>
-      unwrap(api.GET("/api/v1/organizations/do-not-call", { params: { query: { page, limit: 25, ...(search === "" ? {} : { search }) } } })),
+      unwrap(
+        api.GET("/api/v1/organizations/do-not-call", {
+          params: { query: { page, limit: 25, ...(search === "" ? {} : { search }) } },
+        }),
+      ),
   });
 }
 
@@ -16,7 +20,11 @@ export function useAddDoNotCall() {
   const queries = useQueryClient();
   return useMutation({
     mutationFn: ({ numbers, reason }: { numbers: string[]; reason: string }) =>
-      unwrap(api.POST("/api/v1/organizations/do-not-call", { body: { phone_numbers: numbers, ...(reason === "" ? {} : { reason }) } })),
+      unwrap(
+        api.POST("/api/v1/organizations/do-not-call", {
+          body: { phone_numbers: numbers, ...(reason === "" ? {} : { reason }) },
+        }),
+      ),
     onSuccess: () => queries.invalidateQueries({ queryKey: ["do-not-call"] }),
   });
 }
@@ -24,7 +32,8 @@ export function useAddDoNotCall() {
 export function useRemoveDoNotCall() {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: (id: number) => unwrap(api.DELETE("/api/v1/organizations/do-not-call/{entry_id}", { params: { path: { entry_id: id } } })),
+    mutationFn: (id: number) =>
+      unwrap(api.DELETE("/api/v1/organizations/do-not-call/{entry_id}", { params: { path: { entry_id: id } } })),
     onSettled: () => queries.invalidateQueries({ queryKey: ["do-not-call"] }),
   });
 }
@@ -34,6 +43,7 @@ export function useAudit(action: string, page: number) {
   return useQuery({
     queryKey: ["audit", action, page],
     placeholderData: (before) => before,
-    queryFn: () => unwrap(api.GET("/api/v1/organizations/audit-log", { params: { query: { page, limit: 25, ...filters } } })),
+    queryFn: () =>
+      unwrap(api.GET("/api/v1/organizations/audit-log", { params: { query: { page, limit: 25, ...filters } } })),
   });
 }

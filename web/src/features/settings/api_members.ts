@@ -24,7 +24,9 @@ export function useRevoke() {
   const queries = useQueryClient();
   return useMutation({
     mutationFn: (id: number) =>
-      unwrap(api.DELETE("/api/v1/organizations/invitations/{invitation_id}", { params: { path: { invitation_id: id } } })),
+      unwrap(
+        api.DELETE("/api/v1/organizations/invitations/{invitation_id}", { params: { path: { invitation_id: id } } }),
+      ),
     onSettled: () => queries.invalidateQueries({ queryKey: ["invitations"] }),
   });
 }
@@ -33,15 +35,22 @@ export function useChangeRole() {
   const queries = useQueryClient();
   return useMutation({
     mutationFn: ({ userId, role }: { userId: number; role: Role }) =>
-      unwrap(api.PATCH("/api/v1/organizations/members/{user_id}", { params: { path: { user_id: userId } }, body: { role } })),
-    onSettled: () => Promise.all([queries.invalidateQueries({ queryKey: ["members"] }), queries.invalidateQueries({ queryKey: ["whereabouts"] })]),
+      unwrap(
+        api.PATCH("/api/v1/organizations/members/{user_id}", { params: { path: { user_id: userId } }, body: { role } }),
+      ),
+    onSettled: () =>
+      Promise.all([
+        queries.invalidateQueries({ queryKey: ["members"] }),
+        queries.invalidateQueries({ queryKey: ["whereabouts"] }),
+      ]),
   });
 }
 
 export function useRemoveMember() {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: (userId: number) => unwrap(api.DELETE("/api/v1/organizations/members/{user_id}", { params: { path: { user_id: userId } } })),
+    mutationFn: (userId: number) =>
+      unwrap(api.DELETE("/api/v1/organizations/members/{user_id}", { params: { path: { user_id: userId } } })),
     onSettled: () => queries.invalidateQueries({ queryKey: ["members"] }),
   });
 }

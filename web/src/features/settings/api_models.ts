@@ -8,15 +8,22 @@ export type Kind = "llm" | "tts" | "stt";
 export const KINDS: readonly Kind[] = ["llm", "tts", "stt"];
 
 /** One service as it is stored: what is left out is its vendor's default. A key comes back as its mask. */
-export type Service = { provider: string } & Partial<Record<"model" | "api_key" | "base_url" | "voice_id" | "language", string>> &
+export type Service = { provider: string } & Partial<
+  Record<"model" | "api_key" | "base_url" | "voice_id" | "language", string>
+> &
   Partial<Record<"temperature" | "max_tokens" | "speed", number>>;
 
-export type Chosen = Partial<Record<Kind | "embeddings", Service>> & { fallbacks?: Partial<Record<Kind, Service[]>> } & Record<string, unknown>;
+export type Chosen = Partial<Record<Kind | "embeddings", Service>> & {
+  fallbacks?: Partial<Record<Kind, Service[]>>;
+} & Record<string, unknown>;
 
 type Body = Schema<"OrganizationAIModelConfigurationV2">;
 
 export function useModelChoice() {
-  return useQuery({ queryKey: ["models"], queryFn: () => unwrap(api.GET("/api/v1/organizations/model-configurations/v2")) });
+  return useQuery({
+    queryKey: ["models"],
+    queryFn: () => unwrap(api.GET("/api/v1/organizations/model-configurations/v2")),
+  });
 }
 
 export function useModelDefaults() {
@@ -34,14 +41,16 @@ export type Vendor = Known["providers"][string][number];
 export function useSaveModels() {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: (chosen: Chosen) => unwrap(api.PUT("/api/v1/organizations/model-configurations/v2", { body: chosen as unknown as Body })),
+    mutationFn: (chosen: Chosen) =>
+      unwrap(api.PUT("/api/v1/organizations/model-configurations/v2", { body: chosen as unknown as Body })),
     onSuccess: () => queries.invalidateQueries({ queryKey: ["models"] }),
   });
 }
 
 export function useCheckModels() {
   return useMutation({
-    mutationFn: (chosen: Chosen) => unwrap(api.POST("/api/v1/organizations/model-configurations/v2/check", { body: chosen as unknown as Body })),
+    mutationFn: (chosen: Chosen) =>
+      unwrap(api.POST("/api/v1/organizations/model-configurations/v2/check", { body: chosen as unknown as Body })),
   });
 }
 
@@ -61,6 +70,8 @@ export function heardAs(service: Service, vendor: Vendor | undefined, isAdmin: b
   if (vendor === undefined) return null;
   const { api_key, base_url, ...rest } = service;
   const first = vendor.voices[0]?.id;
-  const own = isAdmin ? { ...(api_key === undefined ? {} : { api_key }), ...(base_url === undefined ? {} : { base_url }) } : {};
+  const own = isAdmin
+    ? { ...(api_key === undefined ? {} : { api_key }), ...(base_url === undefined ? {} : { base_url }) }
+    : {};
   return { ...(first === undefined ? {} : { voice_id: first }), ...rest, ...own };
 }

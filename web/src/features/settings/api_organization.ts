@@ -8,7 +8,11 @@ export function useRename() {
   const queries = useQueryClient();
   return useMutation({
     mutationFn: (name: string) => unwrap(api.PATCH("/api/v1/organizations/current", { body: { name } })),
-    onSuccess: () => Promise.all([queries.invalidateQueries({ queryKey: ["whereabouts"] }), queries.invalidateQueries({ queryKey: ["organizations"] })]),
+    onSuccess: () =>
+      Promise.all([
+        queries.invalidateQueries({ queryKey: ["whereabouts"] }),
+        queries.invalidateQueries({ queryKey: ["organizations"] }),
+      ]),
   });
 }
 
@@ -22,7 +26,9 @@ export function useSavePreferences() {
 }
 
 export function useChangePassword() {
-  return useMutation({ mutationFn: (body: Schema<"PasswordChange">) => unwrap(api.POST("/api/v1/auth/password", { body })) });
+  return useMutation({
+    mutationFn: (body: Schema<"PasswordChange">) => unwrap(api.POST("/api/v1/auth/password", { body })),
+  });
 }
 
 export function useSessions() {
@@ -32,7 +38,8 @@ export function useSessions() {
 export function useEndSession() {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: (id: number) => unwrap(api.DELETE("/api/v1/auth/sessions/{session_id}", { params: { path: { session_id: id } } })),
+    mutationFn: (id: number) =>
+      unwrap(api.DELETE("/api/v1/auth/sessions/{session_id}", { params: { path: { session_id: id } } })),
     onSettled: () => queries.invalidateQueries({ queryKey: ["sessions"] }),
   });
 }

@@ -11,7 +11,9 @@ export type Credential = Schema<"CredentialResponse">;
 const at = (uuid: string) => ({ params: { path: { tool_uuid: uuid } } });
 
 export function useTools() {
-  return useLongList(["tools", "all"], (part) => unwrap(api.GET("/api/v1/tools/", { params: { query: { status: "active,draft,archived", ...part } } })));
+  return useLongList(["tools", "all"], (part) =>
+    unwrap(api.GET("/api/v1/tools/", { params: { query: { status: "active,draft,archived", ...part } } })),
+  );
 }
 
 export function useSaveTool(uuid: string | null) {
@@ -23,7 +25,11 @@ export function useSaveTool(uuid: string | null) {
         : unwrap(
             api.PUT("/api/v1/tools/{tool_uuid}", {
               ...at(uuid),
-              body: { name: body.name, description: body.description ?? null, definition: body.definition } as Schema<"UpdateToolRequest">,
+              body: {
+                name: body.name,
+                description: body.description ?? null,
+                definition: body.definition,
+              } as Schema<"UpdateToolRequest">,
             }),
           ),
     onSuccess: () => queries.invalidateQueries({ queryKey: ["tools"] }),
@@ -43,7 +49,13 @@ export function useArchiveTool() {
 
 export function useTestTool(uuid: string) {
   return useMutation({
-    mutationFn: (values: Record<string, unknown>) => unwrap(api.POST("/api/v1/tools/{tool_uuid}/test", { ...at(uuid), body: { llm_params: values, preset_params: values } })),
+    mutationFn: (values: Record<string, unknown>) =>
+      unwrap(
+        api.POST("/api/v1/tools/{tool_uuid}/test", {
+          ...at(uuid),
+          body: { llm_params: values, preset_params: values },
+        }),
+      ),
   });
 }
 
@@ -56,7 +68,9 @@ export function useRefreshMcp() {
 }
 
 export function useCredentials() {
-  return useLongList(["credentials", "all"], (part) => unwrap(api.GET("/api/v1/credentials/", { params: { query: part } })));
+  return useLongList(["credentials", "all"], (part) =>
+    unwrap(api.GET("/api/v1/credentials/", { params: { query: part } })),
+  );
 }
 
 /** Every one, to choose of. */
@@ -70,7 +84,9 @@ export function useSaveCredential(uuid: string | null) {
     mutationFn: (body: Schema<"CreateCredentialRequest">) =>
       uuid === null
         ? unwrap(api.POST("/api/v1/credentials/", { body }))
-        : unwrap(api.PUT("/api/v1/credentials/{credential_uuid}", { params: { path: { credential_uuid: uuid } }, body })),
+        : unwrap(
+            api.PUT("/api/v1/credentials/{credential_uuid}", { params: { path: { credential_uuid: uuid } }, body }),
+          ),
     onSuccess: () => queries.invalidateQueries({ queryKey: ["credentials"] }),
   });
 }
@@ -78,7 +94,8 @@ export function useSaveCredential(uuid: string | null) {
 export function useDeleteCredential() {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: (uuid: string) => unwrap(api.DELETE("/api/v1/credentials/{credential_uuid}", { params: { path: { credential_uuid: uuid } } })),
+    mutationFn: (uuid: string) =>
+      unwrap(api.DELETE("/api/v1/credentials/{credential_uuid}", { params: { path: { credential_uuid: uuid } } })),
     onSuccess: () => queries.invalidateQueries({ queryKey: ["credentials"] }),
   });
 }

@@ -16,7 +16,12 @@ export function useSaveWebhook(id: number | null) {
     mutationFn: (body: Schema<"WebhookCreate">): Promise<Schema<"WebhookResponse"> | Schema<"WebhookCreated">> =>
       id === null
         ? unwrap(api.POST("/api/v1/organizations/webhooks", { body }))
-        : unwrap(api.PATCH("/api/v1/organizations/webhooks/{webhook_id}", { ...at(id), body: body as Schema<"WebhookUpdate"> })),
+        : unwrap(
+            api.PATCH("/api/v1/organizations/webhooks/{webhook_id}", {
+              ...at(id),
+              body: body as Schema<"WebhookUpdate">,
+            }),
+          ),
     onSuccess: () => queries.invalidateQueries({ queryKey: ["webhooks"] }),
   });
 }
@@ -25,7 +30,12 @@ export function useEnableWebhook() {
   const queries = useQueryClient();
   return useMutation({
     mutationFn: ({ id, isEnabled }: { id: number; isEnabled: boolean }) =>
-      unwrap(api.PATCH("/api/v1/organizations/webhooks/{webhook_id}", { ...at(id), body: { is_enabled: isEnabled } as Schema<"WebhookUpdate"> })),
+      unwrap(
+        api.PATCH("/api/v1/organizations/webhooks/{webhook_id}", {
+          ...at(id),
+          body: { is_enabled: isEnabled } as Schema<"WebhookUpdate">,
+        }),
+      ),
     onSettled: () => queries.invalidateQueries({ queryKey: ["webhooks"] }),
   });
 }
@@ -39,7 +49,9 @@ export function useDeleteWebhook() {
 }
 
 export function useTestWebhook() {
-  return useMutation({ mutationFn: (id: number) => unwrap(api.POST("/api/v1/organizations/webhooks/{webhook_id}/test", at(id))) });
+  return useMutation({
+    mutationFn: (id: number) => unwrap(api.POST("/api/v1/organizations/webhooks/{webhook_id}/test", at(id))),
+  });
 }
 
 export function useRotateSecret() {
@@ -56,7 +68,8 @@ export function useDeliveries(id: number, status: DeliveryStatus | null, page: n
   return useQuery({
     queryKey: ["webhooks", id, "deliveries", status, page],
     placeholderData: (before) => before,
-    refetchInterval: (query) => (query.state.data?.deliveries.some((delivery) => delivery.status === "pending") ? 4_000 : false),
+    refetchInterval: (query) =>
+      query.state.data?.deliveries.some((delivery) => delivery.status === "pending") ? 4_000 : false,
     queryFn: () =>
       unwrap(
         api.GET("/api/v1/organizations/webhooks/{webhook_id}/deliveries", {
@@ -71,7 +84,9 @@ export function useDelivery(id: number, deliveryId: number) {
     queryKey: ["webhooks", id, "deliveries", "one", deliveryId],
     queryFn: () =>
       unwrap(
-        api.GET("/api/v1/organizations/webhooks/{webhook_id}/deliveries/{delivery_id}", { params: { path: { webhook_id: id, delivery_id: deliveryId } } }),
+        api.GET("/api/v1/organizations/webhooks/{webhook_id}/deliveries/{delivery_id}", {
+          params: { path: { webhook_id: id, delivery_id: deliveryId } },
+        }),
       ),
   });
 }

@@ -87,7 +87,12 @@ function Details({ data }: { data: Record<string, unknown> }) {
   if (entries.length === 0) return null;
   return (
     <Code style={{ background: "none", display: "block", overflowWrap: "anywhere", padding: 0 }}>
-      {entries.map(([name, value]) => `${words(name).toLowerCase()}: ${typeof value === "string" ? value : JSON.stringify(value)}`).join(" · ")}
+      {entries
+        .map(
+          ([name, value]) =>
+            `${words(name).toLowerCase()}: ${typeof value === "string" ? value : JSON.stringify(value)}`,
+        )
+        .join(" · ")}
     </Code>
   );
 }

@@ -31,7 +31,9 @@ export function actionWords(action: string): string {
 export function targetWords(target: string): string {
   const [name = "", ...rest] = target.split(":");
   const id = rest.join(":");
-  return id === "" ? "" : `${thing(name).replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase())} ${/^[\da-f]{8}-/.test(id) ? id.slice(0, 8) : id}`;
+  return id === ""
+    ? ""
+    : `${thing(name).replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase())} ${/^[\da-f]{8}-/.test(id) ? id.slice(0, 8) : id}`;
 }
 
 /** Words of the page as the log's own, by which it is searched: “carrier account” is in `telephony_config.created`. */

@@ -39,7 +39,13 @@ const FIELDS: Record<Type, { name: string; label: string; isSecret: boolean }[]>
   ],
 };
 
-const COLUMNS = [{ title: "Name" }, { title: "Kind" }, { title: "Sent to" }, { title: "Changed" }, { title: "Actions", isQuiet: true }];
+const COLUMNS = [
+  { title: "Name" },
+  { title: "Kind" },
+  { title: "Sent to" },
+  { title: "Changed" },
+  { title: "Actions", isQuiet: true },
+];
 
 export default function CredentialsSection() {
   const may = useMay();
@@ -57,7 +63,8 @@ export default function CredentialsSection() {
           {(data) =>
             data.length === 0 ? (
               <Empty isInside title="No credentials yet">
-                Tools and webhook nodes use them to sign in to your servers, without the secret being written into an agent.
+                Tools and webhook nodes use them to sign in to your servers, without the secret being written into an
+                agent.
               </Empty>
             ) : (
               <>
@@ -85,7 +92,9 @@ function CredentialRow({ credential, onEdit }: { credential: Credential; onEdit:
     <Table.Tr>
       <Table.Td fw={600}>{credential.name}</Table.Td>
       <Table.Td>{TYPES.find((type) => type.value === credential.credential_type)?.label ?? "None"}</Table.Td>
-      <Table.Td style={{ whiteSpace: "normal" }}>{credential.allowed_hosts?.join(", ") || "The first server it is used for"}</Table.Td>
+      <Table.Td style={{ whiteSpace: "normal" }}>
+        {credential.allowed_hosts?.join(", ") || "The first server it is used for"}
+      </Table.Td>
       <Table.Td c="dimmed">{when(credential.updated_at ?? credential.created_at)}</Table.Td>
       <Table.Td ta="right">
         {may.write && (
@@ -93,7 +102,13 @@ function CredentialRow({ credential, onEdit }: { credential: Credential; onEdit:
             <Button size="compact-sm" variant="subtle" onClick={onEdit} aria-label={`Edit ${credential.name}`}>
               Edit
             </Button>
-            <Button size="compact-sm" variant="subtle" color="red" onClick={() => setIsAsking(true)} aria-label={`Delete ${credential.name}`}>
+            <Button
+              size="compact-sm"
+              variant="subtle"
+              color="red"
+              onClick={() => setIsAsking(true)}
+              aria-label={`Delete ${credential.name}`}
+            >
               Delete
             </Button>
           </>
@@ -123,17 +138,28 @@ function Edit({ credential, onClose }: { credential: Credential | null; onClose:
   const save = useSaveCredential(credential?.uuid ?? null);
   const may = useMay();
   const before = credential?.allowed_hosts ?? [];
-  const first = { name: credential?.name ?? "", credential_type: credential?.credential_type ?? ("bearer_token" as Type), allowed_hosts: before, ...NO_SECRETS };
+  const first = {
+    name: credential?.name ?? "",
+    credential_type: credential?.credential_type ?? ("bearer_token" as Type),
+    allowed_hosts: before,
+    ...NO_SECRETS,
+  };
   const form = useForm(first, save.error, PLACES);
   const { name, credential_type: type, allowed_hosts: hosts } = form.values;
   const fields = FIELDS[type];
   const data = Object.fromEntries(fields.map((field) => [field.name, form.values[field.name as keyof Secrets]]));
   // The stored secret stays until somebody types another one.
-  const isUntouched = credential !== null && type === credential.credential_type && Object.values(data).every((value) => value === "");
+  const isUntouched =
+    credential !== null && type === credential.credential_type && Object.values(data).every((value) => value === "");
   const hasOtherHosts = hosts.join() !== before.join();
   const submit = () =>
     save.mutate(
-      { name, credential_type: type, ...(isUntouched ? {} : { credential_data: data }), ...(hasOtherHosts ? { allowed_hosts: hosts.length === 0 ? null : hosts } : {}) },
+      {
+        name,
+        credential_type: type,
+        ...(isUntouched ? {} : { credential_data: data }),
+        ...(hasOtherHosts ? { allowed_hosts: hosts.length === 0 ? null : hosts } : {}),
+      },
       {
         onSuccess: () => {
           done(`“${name}” is saved.`);
@@ -142,16 +168,33 @@ function Edit({ credential, onClose }: { credential: Credential | null; onClose:
       },
     );
   return (
-    <FormDialog title={credential === null ? "New credential" : "Edit credential"} isOpen onClose={onClose} onSubmit={submit} submit="Save" isBusy={save.isPending} problem={form.problem}>
+    <FormDialog
+      title={credential === null ? "New credential" : "Edit credential"}
+      isOpen
+      onClose={onClose}
+      onSubmit={submit}
+      submit="Save"
+      isBusy={save.isPending}
+      problem={form.problem}
+    >
       <TextInput label="Name" required data-autofocus {...form.text("name")} />
       <Select label="Kind" allowDeselect={false} data={TYPES} {...form.field("credential_type")} />
       {fields.map((field) => {
-        const props = { label: field.label, autoComplete: "off", placeholder: credential === null ? "" : "Unchanged", ...form.text(field.name as keyof Secrets) };
+        const props = {
+          label: field.label,
+          autoComplete: "off",
+          placeholder: credential === null ? "" : "Unchanged",
+          ...form.text(field.name as keyof Secrets),
+        };
         return field.isSecret ? <Password key={field.name} {...props} /> : <TextInput key={field.name} {...props} />;
       })}
       <TagsInput
         label="Sent to these servers only"
-        description={may.admin || !isUntouched ? "crm.example.com or *.example.com; empty: the first server that it is used for" : "To change them, enter the secret again, or ask an admin"}
+        description={
+          may.admin || !isUntouched
+            ? "crm.example.com or *.example.com; empty: the first server that it is used for"
+            : "To change them, enter the secret again, or ask an admin"
+        }
         placeholder={hosts.length === 0 ? "crm.example.com" : ""}
         disabled={!may.admin && isUntouched}
         {...form.field("allowed_hosts")}

@@ -1,6 +1,18 @@
 /** The delivery log of one webhook: what was sent, what came back, and sending it again. */
 
-import { Alert, Badge, Button, Code, CloseButton, Drawer, Group, SegmentedControl, Stack, Table, Text } from "@mantine/core";
+import {
+  Alert,
+  Badge,
+  Button,
+  Code,
+  CloseButton,
+  Drawer,
+  Group,
+  SegmentedControl,
+  Stack,
+  Table,
+  Text,
+} from "@mantine/core";
 import { useState } from "react";
 import { DataTable, Pager } from "../../components/data_table";
 import { Empty, Loaded } from "../../components/page";
@@ -30,9 +42,16 @@ export function Deliveries({ webhook, onClose }: { webhook: Schema<"WebhookRespo
   const deliveries = useDeliveries(webhook.id, status, page);
   useLastPage(page, deliveries, setPage);
   const resendDead = useResendDead(webhook.id);
-  const again = () => resendDead.mutate(undefined, { onSuccess: ({ resent }) => done(`${many(resent, "event")} will be sent again.`), onError: failed });
+  const again = () =>
+    resendDead.mutate(undefined, {
+      onSuccess: ({ resent }) => done(`${many(resent, "event")} will be sent again.`),
+      onError: failed,
+    });
   return (
-    <Panel title={`Deliveries to ${hostOf(webhook.url)}`} right={<CloseButton onClick={onClose} aria-label="Close the deliveries" />}>
+    <Panel
+      title={`Deliveries to ${hostOf(webhook.url)}`}
+      right={<CloseButton onClick={onClose} aria-label="Close the deliveries" />}
+    >
       <Group px="md" pt="sm" justify="space-between">
         <SegmentedControl
           size="xs"
@@ -63,22 +82,47 @@ export function Deliveries({ webhook, onClose }: { webhook: Schema<"WebhookRespo
             <>
               <DataTable label="Deliveries" columns={COLUMNS} isTight>
                 {data.deliveries.map((delivery) => (
-                  <DeliveryRow key={delivery.id} webhookId={webhook.id} delivery={delivery} onOpen={() => setOpenId(delivery.id)} />
+                  <DeliveryRow
+                    key={delivery.id}
+                    webhookId={webhook.id}
+                    delivery={delivery}
+                    onOpen={() => setOpenId(delivery.id)}
+                  />
                 ))}
               </DataTable>
-              <Pager page={page} pages={data.total_pages} total={data.total_count} what="deliveries" onChange={setPage} />
+              <Pager
+                page={page}
+                pages={data.total_pages}
+                total={data.total_count}
+                what="deliveries"
+                onChange={setPage}
+              />
             </>
           )
         }
       </Loaded>
-      <Drawer opened={openId !== null} onClose={() => setOpenId(null)} position="right" title="Delivery" closeButtonProps={{ "aria-label": "Close" }}>
+      <Drawer
+        opened={openId !== null}
+        onClose={() => setOpenId(null)}
+        position="right"
+        title="Delivery"
+        closeButtonProps={{ "aria-label": "Close" }}
+      >
         {openId !== null && <Detail webhookId={webhook.id} deliveryId={openId} />}
       </Drawer>
     </Panel>
   );
 }
 
-function DeliveryRow({ webhookId, delivery, onOpen }: { webhookId: number; delivery: Schema<"DeliveryResponse">; onOpen: () => void }) {
+function DeliveryRow({
+  webhookId,
+  delivery,
+  onOpen,
+}: {
+  webhookId: number;
+  delivery: Schema<"DeliveryResponse">;
+  onOpen: () => void;
+}) {
   const resend = useResend(webhookId);
   const verb = delivery.status === "pending" ? "Send now" : "Send again";
   return (
@@ -88,7 +132,9 @@ function DeliveryRow({ webhookId, delivery, onOpen }: { webhookId: number; deliv
       <Table.Td>
         <Badge color={COLOURS[delivery.status]}>{STATES[delivery.status]}</Badge>
       </Table.Td>
-      <Table.Td miw={150} style={{ whiteSpace: "normal" }}>{delivery.last_status_code ?? delivery.last_error ?? "–"}</Table.Td>
+      <Table.Td miw={150} style={{ whiteSpace: "normal" }}>
+        {delivery.last_status_code ?? delivery.last_error ?? "–"}
+      </Table.Td>
       <Table.Td ta="right">{delivery.attempts}</Table.Td>
       <Table.Td c="dimmed">{when(delivery.created_at)}</Table.Td>
       <Table.Td>
@@ -101,7 +147,12 @@ function DeliveryRow({ webhookId, delivery, onOpen }: { webhookId: number; deliv
             variant="subtle"
             loading={resend.isPending}
             aria-label={`${verb}: no. ${delivery.sequence}`}
-            onClick={() => resend.mutate(delivery.id, { onSuccess: () => done(delivery.status === "pending" ? "It is sent now." : "It will be sent again."), onError: failed })}
+            onClick={() =>
+              resend.mutate(delivery.id, {
+                onSuccess: () => done(delivery.status === "pending" ? "It is sent now." : "It will be sent again."),
+                onError: failed,
+              })
+            }
           >
             {verb}
           </Button>
@@ -118,7 +169,12 @@ function Detail({ webhookId, deliveryId }: { webhookId: number; deliveryId: numb
       {(data) => (
         <Stack>
           {data.attempt_log.map((attempt) => (
-            <Alert key={attempt.attempt} color={attempt.error === null ? "brand" : "red"} variant="light" title={`Attempt ${attempt.attempt}`}>
+            <Alert
+              key={attempt.attempt}
+              color={attempt.error === null ? "brand" : "red"}
+              variant="light"
+              title={`Attempt ${attempt.attempt}`}
+            >
               <Text fz="sm">
                 {dateTime(attempt.created_at)} · {attempt.status_code ?? "no answer"} · {ms(attempt.duration_ms)}
               </Text>

@@ -17,7 +17,13 @@ import { useLastPage } from "../../lib/last_page";
 import { done, failed } from "../../lib/notice";
 import { useAddDoNotCall, useDoNotCall, useRemoveDoNotCall } from "./api_lists";
 
-const COLUMNS = [{ title: "Number" }, { title: "Reason" }, { title: "From" }, { title: "Since" }, { title: "Actions", isQuiet: true }];
+const COLUMNS = [
+  { title: "Number" },
+  { title: "Reason" },
+  { title: "From" },
+  { title: "Since" },
+  { title: "Actions", isQuiet: true },
+];
 
 export default function DoNotCallSection() {
   const may = useMay();
@@ -77,7 +83,12 @@ export default function DoNotCallSection() {
                             variant="subtle"
                             color="red"
                             aria-label={`Remove ${entry.phone_number}`}
-                            onClick={() => remove.mutate(entry.id, { onSuccess: () => done(`${entry.phone_number} may be called again.`), onError: failed })}
+                            onClick={() =>
+                              remove.mutate(entry.id, {
+                                onSuccess: () => done(`${entry.phone_number} may be called again.`),
+                                onError: failed,
+                              })
+                            }
                           >
                             Remove
                           </Button>
@@ -86,7 +97,13 @@ export default function DoNotCallSection() {
                     </Table.Tr>
                   ))}
                 </DataTable>
-                <Pager page={page} pages={data.total_pages} total={data.total_count} what="numbers" onChange={setPage} />
+                <Pager
+                  page={page}
+                  pages={data.total_pages}
+                  total={data.total_count}
+                  what="numbers"
+                  onChange={setPage}
+                />
               </>
             )
           }
@@ -100,7 +117,10 @@ export default function DoNotCallSection() {
 function Add({ onClose }: { onClose: () => void }) {
   const add = useAddDoNotCall();
   const form = useForm({ numbers: "", reason: "" }, add.error, { numbers: "phone_numbers" });
-  const numbers = form.values.numbers.split(/[\n,;]+/).map((number) => number.trim()).filter((number) => number !== "");
+  const numbers = form.values.numbers
+    .split(/[\n,;]+/)
+    .map((number) => number.trim())
+    .filter((number) => number !== "");
   const [asked, setAsked] = useState<string[]>([]);
   const submit = () => {
     setAsked(numbers);
@@ -115,8 +135,26 @@ function Add({ onClose }: { onClose: () => void }) {
     );
   };
   return (
-    <FormDialog title="Add numbers" isOpen onClose={onClose} onSubmit={submit} submit="Add" isBusy={add.isPending} isDisabled={numbers.length === 0} problem={form.problem}>
-      <Textarea label="Numbers" description="One in each line, with the country code" autosize minRows={3} maxRows={10} data-autofocus {...form.text("numbers")} error={wrongOf(add.error, asked)} />
+    <FormDialog
+      title="Add numbers"
+      isOpen
+      onClose={onClose}
+      onSubmit={submit}
+      submit="Add"
+      isBusy={add.isPending}
+      isDisabled={numbers.length === 0}
+      problem={form.problem}
+    >
+      <Textarea
+        label="Numbers"
+        description="One in each line, with the country code"
+        autosize
+        minRows={3}
+        maxRows={10}
+        data-autofocus
+        {...form.text("numbers")}
+        error={wrongOf(add.error, asked)}
+      />
       <TextInput label="Reason" {...form.text("reason")} />
     </FormDialog>
   );
@@ -127,5 +165,7 @@ function wrongOf(error: unknown, sent: readonly string[]): string | undefined {
   const problem = problemsOf(error).find(({ path }) => path.split(".")[0] === "phone_numbers");
   if (problem === undefined) return undefined;
   const number = sent[Number(problem.path.split(".")[1])];
-  return number === undefined ? sentence("Numbers", problem.message) : `${number}: ${sentence("The number", problem.message)}`;
+  return number === undefined
+    ? sentence("Numbers", problem.message)
+    : `${number}: ${sentence("The number", problem.message)}`;
 }

@@ -6,7 +6,10 @@ import { Password } from "../../components/password";
 import type { Schema } from "../../lib/types";
 import { changed, type Known, type Service, withProvider } from "./api_models";
 
-const VENDORS: Record<string, string> = { builtin: "Offline, on this machine", openai: "OpenAI, or any server that speaks its format" };
+const VENDORS: Record<string, string> = {
+  builtin: "Offline, on this machine",
+  openai: "OpenAI, or any server that speaks its format",
+};
 
 interface EmbeddingsPanelProps {
   /** undefined is the installation's default. */
@@ -35,15 +38,32 @@ export function EmbeddingsPanel({ service, effective, known, isReadOnly, onChang
           {...common("provider")}
         />
         {address === undefined ? (
-          <Select label="Model" allowDeselect={false} data={models} value={model ?? models[0] ?? null} onChange={(next) => set("model", next ?? "")} {...common("model")} />
+          <Select
+            label="Model"
+            allowDeselect={false}
+            data={models}
+            value={model ?? models[0] ?? null}
+            onChange={(next) => set("model", next ?? "")}
+            {...common("model")}
+          />
         ) : (
-          <TextInput label="Model" placeholder={models[0] ?? ""} value={model ?? ""} onChange={(event) => set("model", event.currentTarget.value)} {...common("model")} />
+          <TextInput
+            label="Model"
+            placeholder={models[0] ?? ""}
+            value={model ?? ""}
+            onChange={(event) => set("model", event.currentTarget.value)}
+            {...common("model")}
+          />
         )}
         {provider !== "builtin" && (
           <>
             <Password
               label="API key"
-              description={key?.includes("*") ? "Stored; type another one to replace it" : "Empty: the key of the language model, if it is of the same vendor"}
+              description={
+                key?.includes("*")
+                  ? "Stored; type another one to replace it"
+                  : "Empty: the key of the language model, if it is of the same vendor"
+              }
               autoComplete="off"
               value={key ?? ""}
               onChange={(event) => set("api_key", event.currentTarget.value)}

@@ -15,7 +15,14 @@ import { useArchiveKey, useCreateKey, useKeys } from "./api_keys";
 
 type Key = Schema<"ApiKeyResponse">;
 
-const COLUMNS = [{ title: "Name" }, { title: "Key" }, { title: "Role" }, { title: "Last used" }, { title: "Made" }, { title: "Actions", isQuiet: true }];
+const COLUMNS = [
+  { title: "Name" },
+  { title: "Key" },
+  { title: "Role" },
+  { title: "Last used" },
+  { title: "Made" },
+  { title: "Actions", isQuiet: true },
+];
 
 export default function KeysSection() {
   const [hasArchived, setHasArchived] = useState(false);
@@ -29,12 +36,22 @@ export default function KeysSection() {
   );
   return (
     <Stack gap="md">
-      {fresh && <SecretOnce value={fresh.key} label="key" hint={`“${fresh.name}” is shown only this once: keep it where secrets are kept.`} />}
+      {fresh && (
+        <SecretOnce
+          value={fresh.key}
+          label="key"
+          hint={`“${fresh.name}” is shown only this once: keep it where secrets are kept.`}
+        />
+      )}
       <Panel
         title="API keys"
         right={
           <Group>
-            <Switch label="Archived" checked={hasArchived} onChange={(event) => setHasArchived(event.currentTarget.checked)} />
+            <Switch
+              label="Archived"
+              checked={hasArchived}
+              onChange={(event) => setHasArchived(event.currentTarget.checked)}
+            />
             {(keys.data?.api_keys.length ?? 0) > 0 && make}
           </Group>
         }
@@ -120,7 +137,15 @@ function NewKey({ onClose, onMade }: { onClose: () => void; onMade: (key: Schema
       },
     });
   return (
-    <FormDialog title="New API key" isOpen onClose={onClose} onSubmit={submit} submit="Make key" isBusy={create.isPending} problem={form.problem}>
+    <FormDialog
+      title="New API key"
+      isOpen
+      onClose={onClose}
+      onSubmit={submit}
+      submit="Make key"
+      isBusy={create.isPending}
+      problem={form.problem}
+    >
       <TextInput label="Name" placeholder="CRM import" required data-autofocus {...form.text("name")} />
       <Select
         label="Role"

@@ -34,10 +34,25 @@ export default function MembersSection() {
           hint={`Pass it on to ${fresh.email}. It works once, until ${dateTime(fresh.expires_at)}, and is not shown again.`}
         />
       )}
-      <Panel title="Members" right={<Button size="sm" onClick={() => setIsInviting(true)}>Invite</Button>}>
+      <Panel
+        title="Members"
+        right={
+          <Button size="sm" onClick={() => setIsInviting(true)}>
+            Invite
+          </Button>
+        }
+      >
         <Loaded query={members} what="The members">
           {(data) => (
-            <DataTable label="Members" columns={[{ title: "Person" }, { title: "Role", width: 170 }, { title: "Since" }, { title: "Actions", isQuiet: true }]}>
+            <DataTable
+              label="Members"
+              columns={[
+                { title: "Person" },
+                { title: "Role", width: 170 },
+                { title: "Since" },
+                { title: "Actions", isQuiet: true },
+              ]}
+            >
               {data.members.map((member) => (
                 <MemberRow key={member.user_id} member={member} />
               ))}
@@ -47,7 +62,8 @@ export default function MembersSection() {
       </Panel>
       <Invitations />
       <Text fz="sm" c="dimmed" maw={720}>
-        Viewers read. Members build agents and place calls. Admins manage keys, members, carriers and models. Owners can do everything, and make other owners.
+        Viewers read. Members build agents and place calls. Admins manage keys, members, carriers and models. Owners can
+        do everything, and make other owners.
       </Text>
       {isInviting && <Invite onClose={() => setIsInviting(false)} onInvited={setFresh} />}
     </Stack>
@@ -85,13 +101,25 @@ function MemberRow({ member }: { member: Schema<"MemberResponse"> }) {
           disabled={!canChange || change.isPending}
           data={may.own ? ROLES : ROLES.filter((role) => role.value !== "owner" || member.role === "owner")}
           value={member.role}
-          onChange={(role) => role && change.mutate({ userId: member.user_id, role: role as Role }, { onSuccess: () => done("The role is changed."), onError: failed })}
+          onChange={(role) =>
+            role &&
+            change.mutate(
+              { userId: member.user_id, role: role as Role },
+              { onSuccess: () => done("The role is changed."), onError: failed },
+            )
+          }
         />
       </Table.Td>
       <Table.Td c="dimmed">{dateTime(member.created_at)}</Table.Td>
       <Table.Td ta="right">
         {canChange && (
-          <Button size="compact-sm" variant="subtle" color="red" onClick={() => setIsAsking(true)} aria-label={isMe ? "Leave this organisation" : `Remove ${member.email}`}>
+          <Button
+            size="compact-sm"
+            variant="subtle"
+            color="red"
+            onClick={() => setIsAsking(true)}
+            aria-label={isMe ? "Leave this organisation" : `Remove ${member.email}`}
+          >
             {isMe ? "Leave" : "Remove"}
           </Button>
         )}
@@ -104,7 +132,8 @@ function MemberRow({ member }: { member: Schema<"MemberResponse"> }) {
           isBusy={remove.isPending}
           error={remove.error}
         >
-          {isMe ? "Your" : "Their"} sessions here end at once. API keys that {isMe ? "you" : "they"} made keep working: archive those separately.
+          {isMe ? "Your" : "Their"} sessions here end at once. API keys that {isMe ? "you" : "they"} made keep working:
+          archive those separately.
         </Confirm>
       </Table.Td>
     </Table.Tr>
@@ -118,14 +147,23 @@ function Invitations() {
   if (open.length === 0) return null;
   return (
     <Panel title="Open invitations">
-      <DataTable label="Open invitations" columns={[{ title: "E-mail" }, { title: "Role" }, { title: "Until" }, { title: "Actions", isQuiet: true }]}>
+      <DataTable
+        label="Open invitations"
+        columns={[{ title: "E-mail" }, { title: "Role" }, { title: "Until" }, { title: "Actions", isQuiet: true }]}
+      >
         {open.map((invitation) => (
           <Table.Tr key={invitation.id}>
             <Table.Td fw={600}>{invitation.email}</Table.Td>
             <Table.Td tt="capitalize">{invitation.role}</Table.Td>
             <Table.Td c="dimmed">{dateTime(invitation.expires_at)}</Table.Td>
             <Table.Td ta="right">
-              <Button size="compact-sm" variant="subtle" color="red" onClick={() => revoke.mutate(invitation.id, { onError: failed })} aria-label={`Revoke the invitation of ${invitation.email}`}>
+              <Button
+                size="compact-sm"
+                variant="subtle"
+                color="red"
+                onClick={() => revoke.mutate(invitation.id, { onError: failed })}
+                aria-label={`Revoke the invitation of ${invitation.email}`}
+              >
                 Revoke
               </Button>
             </Table.Td>
@@ -136,10 +174,19 @@ function Invitations() {
   );
 }
 
-function Invite({ onClose, onInvited }: { onClose: () => void; onInvited: (made: Schema<"InvitationCreated">) => void }) {
+function Invite({
+  onClose,
+  onInvited,
+}: {
+  onClose: () => void;
+  onInvited: (made: Schema<"InvitationCreated">) => void;
+}) {
   const may = useMay();
   const invite = useInvite();
-  const form = useForm<{ email: string; name: string; role: Role }>({ email: "", name: "", role: "member" }, invite.error);
+  const form = useForm<{ email: string; name: string; role: Role }>(
+    { email: "", name: "", role: "member" },
+    invite.error,
+  );
   const { email, name, role } = form.values;
   const submit = () =>
     invite.mutate(
@@ -152,7 +199,15 @@ function Invite({ onClose, onInvited }: { onClose: () => void; onInvited: (made:
       },
     );
   return (
-    <FormDialog title="Invite a person" isOpen onClose={onClose} onSubmit={submit} submit="Make the link" isBusy={invite.isPending} problem={form.problem}>
+    <FormDialog
+      title="Invite a person"
+      isOpen
+      onClose={onClose}
+      onSubmit={submit}
+      submit="Make the link"
+      isBusy={invite.isPending}
+      problem={form.problem}
+    >
       <TextInput label="E-mail" type="email" required data-autofocus {...form.text("email")} />
       <TextInput label="Name" {...form.text("name")} />
       <Select label="Role" allowDeselect={false} data={may.own ? ROLES : ROLES.slice(1)} {...form.field("role")} />

@@ -10,12 +10,34 @@ import { fieldErrors, formError } from "../../lib/errors";
 import { ms } from "../../lib/format";
 import { done, failed } from "../../lib/notice";
 import type { Schema } from "../../lib/types";
-import { type Chosen, type Kind, KINDS, type Known, type Service, useCheckModels, useModelChoice, useModelDefaults, useSaveModels, type Vendor, withProvider } from "./api_models";
+import {
+  type Chosen,
+  type Kind,
+  KINDS,
+  type Known,
+  type Service,
+  useCheckModels,
+  useModelChoice,
+  useModelDefaults,
+  useSaveModels,
+  type Vendor,
+  withProvider,
+} from "./api_models";
 import { EmbeddingsPanel } from "./embeddings_panel";
 import { ServiceFields } from "./service_fields";
 
 const TITLES: Record<Kind, string> = { llm: "Language model", tts: "Voice", stt: "Speech recognition" };
-const FIELDS = ["provider", "model", "api_key", "base_url", "temperature", "max_tokens", "voice_id", "speed", "language"] as const;
+const FIELDS = [
+  "provider",
+  "model",
+  "api_key",
+  "base_url",
+  "temperature",
+  "max_tokens",
+  "voice_id",
+  "speed",
+  "language",
+] as const;
 
 export default function ModelsSection() {
   const choice = useModelChoice();
@@ -41,16 +63,27 @@ function Editor({ stored, known }: EditorProps) {
   const save = useSaveModels();
   const check = useCheckModels();
   const [chosen, setChosen] = useState<Chosen>(stored.configuration as Chosen);
-  const places = [...KINDS, "embeddings" as const].flatMap((kind) => FIELDS.map((field) => `services.${kind}.${field}`));
+  const places = [...KINDS, "embeddings" as const].flatMap((kind) =>
+    FIELDS.map((field) => `services.${kind}.${field}`),
+  );
   const errors: Partial<Record<string, string>> = fieldErrors(save.error ?? check.error, places);
-  const store = () => save.mutate(chosen, { onSuccess: () => done("The models are saved. New calls use them."), onError: () => check.reset() });
+  const store = () =>
+    save.mutate(chosen, {
+      onSuccess: () => done("The models are saved. New calls use them."),
+      onError: () => check.reset(),
+    });
   const ask = () => check.mutate(chosen, { onError: () => save.reset() });
   return (
     <Stack gap="lg">
       <Text c="dimmed" fz="sm" maw={720}>
-        Every agent uses these unless it chooses its own. What you leave out is the installation&apos;s default; the offline ones always stand behind as the last resort.
+        Every agent uses these unless it chooses its own. What you leave out is the installation&apos;s default; the
+        offline ones always stand behind as the last resort.
       </Text>
-      <LocalServers servers={known.local_servers} isReadOnly={!may.admin} onUse={(kind, service) => setChosen({ ...chosen, [kind]: service })} />
+      <LocalServers
+        servers={known.local_servers}
+        isReadOnly={!may.admin}
+        onUse={(kind, service) => setChosen({ ...chosen, [kind]: service })}
+      />
       {KINDS.map((kind) => (
         <KindPanel
           key={kind}
@@ -82,7 +115,13 @@ function Editor({ stored, known }: EditorProps) {
             Check with the vendors
           </Button>
           {stored.source === "organization" && (
-            <Button variant="subtle" color="gray" onClick={() => save.mutate({}, { onSuccess: () => done("The installation's defaults hold again."), onError: failed })}>
+            <Button
+              variant="subtle"
+              color="gray"
+              onClick={() =>
+                save.mutate({}, { onSuccess: () => done("The installation's defaults hold again."), onError: failed })
+              }
+            >
               Back to the defaults
             </Button>
           )}
@@ -108,14 +147,24 @@ function KindPanel({ kind, chosen, effective, providers, isReadOnly, onChange, e
   const others = chosen.fallbacks?.[kind] ?? [];
   const setOthers = (list: Service[]) => onChange({ ...chosen, fallbacks: { ...chosen.fallbacks, [kind]: list } });
   return (
-    <Panel title={TITLES[kind]} right={result ? <Result result={result} /> : chosen[kind] === undefined && <Badge color="gray">Default</Badge>}>
+    <Panel
+      title={TITLES[kind]}
+      right={result ? <Result result={result} /> : chosen[kind] === undefined && <Badge color="gray">Default</Badge>}
+    >
       <Stack p="lg" gap="lg">
         {result && !result.ok && (
           <Alert color="red" variant="light" py="xs">
             {result.message}
           </Alert>
         )}
-        <ServiceFields kind={kind} service={service} providers={providers} isReadOnly={isReadOnly} onChange={(next) => onChange({ ...chosen, [kind]: next })} errorAt={errorAt} />
+        <ServiceFields
+          kind={kind}
+          service={service}
+          providers={providers}
+          isReadOnly={isReadOnly}
+          onChange={(next) => onChange({ ...chosen, [kind]: next })}
+          errorAt={errorAt}
+        />
         {others.map((other, index) => (
           <Stack key={index} gap="xs">
             <Group justify="space-between">
@@ -123,7 +172,13 @@ function KindPanel({ kind, chosen, effective, providers, isReadOnly, onChange, e
                 Takes over{others.length > 1 ? `, ${index + 1}` : ""}
               </Text>
               {!isReadOnly && (
-                <Button size="compact-sm" variant="subtle" color="red" aria-label={`Remove ${index + 1}, which takes over: ${TITLES[kind]}`} onClick={() => setOthers(others.filter((_, at) => at !== index))}>
+                <Button
+                  size="compact-sm"
+                  variant="subtle"
+                  color="red"
+                  aria-label={`Remove ${index + 1}, which takes over: ${TITLES[kind]}`}
+                  onClick={() => setOthers(others.filter((_, at) => at !== index))}
+                >
                   Remove
                 </Button>
               )}
@@ -140,7 +195,12 @@ function KindPanel({ kind, chosen, effective, providers, isReadOnly, onChange, e
         ))}
         {!isReadOnly && others.length < 5 && (
           <div>
-            <Button size="compact-sm" variant="subtle" aria-label={`Add one that takes over when it fails: ${TITLES[kind]}`} onClick={() => setOthers([...others, withProvider(providers[0]?.provider ?? "builtin")])}>
+            <Button
+              size="compact-sm"
+              variant="subtle"
+              aria-label={`Add one that takes over when it fails: ${TITLES[kind]}`}
+              onClick={() => setOthers([...others, withProvider(providers[0]?.provider ?? "builtin")])}
+            >
               Add one that takes over when it fails
             </Button>
           </div>
@@ -166,7 +226,12 @@ function LocalServers({ servers, isReadOnly, onUse }: LocalServersProps) {
     <Alert variant="light" color="blue" title="Found on this machine">
       <Group gap="sm">
         {servers.map((server) => (
-          <Button key={server.base_url} size="xs" variant="light" onClick={() => onUse(server.kind, server.service as unknown as Service)}>
+          <Button
+            key={server.base_url}
+            size="xs"
+            variant="light"
+            onClick={() => onUse(server.kind, server.service as unknown as Service)}
+          >
             Use {server.title}
           </Button>
         ))}

@@ -24,7 +24,10 @@ export default function OrganizationSection() {
           <Panel title="Limits">
             <Group p="lg" gap={40}>
               <Fact name="Calls at the same time" value={data.limits.concurrent_calls} />
-              <Fact name="Set for" value={data.limits.source === "organization" ? "This organisation" : "The whole installation"} />
+              <Fact
+                name="Set for"
+                value={data.limits.source === "organization" ? "This organisation" : "The whole installation"}
+              />
             </Group>
           </Panel>
         </Stack>
@@ -63,17 +66,37 @@ const ZONES = ["UTC", ...Intl.supportedValuesOf("timeZone").filter((zone) => zon
 function Preferences({ preferences }: { preferences: Schema<"PreferencesResponse"> }) {
   const may = useMay();
   const save = useSavePreferences();
-  const form = useForm({ timezone: preferences.timezone, test_phone_number: preferences.test_phone_number ?? "" }, save.error);
+  const form = useForm(
+    { timezone: preferences.timezone, test_phone_number: preferences.test_phone_number ?? "" },
+    save.error,
+  );
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const { timezone, test_phone_number } = form.values;
-    save.mutate({ timezone, test_phone_number: test_phone_number === "" ? null : test_phone_number }, { onSuccess: () => done("The preferences are saved.") });
+    save.mutate(
+      { timezone, test_phone_number: test_phone_number === "" ? null : test_phone_number },
+      { onSuccess: () => done("The preferences are saved.") },
+    );
   };
   return (
     <Panel title="Preferences">
       <form onSubmit={submit} className={classes.form} noValidate>
-        <Select label="Time zone" description="Where a day of the usage report begins" searchable allowDeselect={false} data={ZONES} disabled={!may.write} {...form.field("timezone")} />
-        <TextInput label="Test phone number" description="What a test call dials, with its country code" placeholder="+12015550101" readOnly={!may.write} {...form.text("test_phone_number")} />
+        <Select
+          label="Time zone"
+          description="Where a day of the usage report begins"
+          searchable
+          allowDeselect={false}
+          data={ZONES}
+          disabled={!may.write}
+          {...form.field("timezone")}
+        />
+        <TextInput
+          label="Test phone number"
+          description="What a test call dials, with its country code"
+          placeholder="+12015550101"
+          readOnly={!may.write}
+          {...form.text("test_phone_number")}
+        />
         <FormProblem words={form.problem} />
         {may.write ? (
           <div>

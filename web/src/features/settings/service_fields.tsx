@@ -45,7 +45,9 @@ export function ServiceFields({ kind, service, providers, isReadOnly, onChange, 
             placeholder={vendor?.voices[0]?.title ?? ""}
             description={vendor?.takes_other_voices ? "Or the id of any voice of your account" : undefined}
             data={vendor?.voices.map((voice) => voice.id) ?? []}
-            renderOption={({ option }) => vendor?.voices.find((voice) => voice.id === option.value)?.title ?? option.value}
+            renderOption={({ option }) =>
+              vendor?.voices.find((voice) => voice.id === option.value)?.title ?? option.value
+            }
             value={service.voice_id ?? ""}
             rightSectionPointerEvents="all"
             rightSection={may.write && <VoicePreview voice={heardAs(service, vendor, may.admin)} />}
@@ -53,23 +55,59 @@ export function ServiceFields({ kind, service, providers, isReadOnly, onChange, 
             {...common("voice_id")}
           />
           {vendor?.speed_range && (
-            <NumberInput label="Speed" description="1 is as the voice is made" placeholder="1" step={0.05} decimalScale={2} value={service.speed ?? ""} onChange={(value) => set("speed", numberOf(value))} {...common("speed")} />
+            <NumberInput
+              label="Speed"
+              description="1 is as the voice is made"
+              placeholder="1"
+              step={0.05}
+              decimalScale={2}
+              value={service.speed ?? ""}
+              onChange={(value) => set("speed", numberOf(value))}
+              {...common("speed")}
+            />
           )}
         </>
       )}
       {kind === "stt" && (
-        <Autocomplete label="Language" placeholder="en-US" data={vendor?.languages ?? []} value={service.language ?? ""} onChange={(value) => set("language", value)} {...common("language")} />
+        <Autocomplete
+          label="Language"
+          placeholder="en-US"
+          data={vendor?.languages ?? []}
+          value={service.language ?? ""}
+          onChange={(value) => set("language", value)}
+          {...common("language")}
+        />
       )}
       {kind === "llm" && (
         <>
-          <NumberInput label="Temperature" placeholder="0.3" min={0} max={2} step={0.1} decimalScale={2} value={service.temperature ?? ""} onChange={(value) => set("temperature", numberOf(value))} {...common("temperature")} />
-          <NumberInput label="Longest answer, tokens" min={1} value={service.max_tokens ?? ""} onChange={(value) => set("max_tokens", numberOf(value))} {...common("max_tokens")} />
+          <NumberInput
+            label="Temperature"
+            placeholder="0.3"
+            min={0}
+            max={2}
+            step={0.1}
+            decimalScale={2}
+            value={service.temperature ?? ""}
+            onChange={(value) => set("temperature", numberOf(value))}
+            {...common("temperature")}
+          />
+          <NumberInput
+            label="Longest answer, tokens"
+            min={1}
+            value={service.max_tokens ?? ""}
+            onChange={(value) => set("max_tokens", numberOf(value))}
+            {...common("max_tokens")}
+          />
         </>
       )}
       {(vendor?.needs_key || service.api_key !== undefined) && (
         <Password
           label="API key"
-          description={service.api_key?.includes("*") || service.api_key?.includes("…") ? "Stored; type another one to replace it" : "Kept sealed; never shown again"}
+          description={
+            service.api_key?.includes("*") || service.api_key?.includes("…")
+              ? "Stored; type another one to replace it"
+              : "Kept sealed; never shown again"
+          }
           autoComplete="off"
           value={service.api_key ?? ""}
           onChange={(event) => set("api_key", event.currentTarget.value)}
@@ -77,7 +115,14 @@ export function ServiceFields({ kind, service, providers, isReadOnly, onChange, 
         />
       )}
       {vendor?.takes_base_url && (
-        <TextInput label="Address" description="Only for a server of your own" placeholder="https://…/v1" value={service.base_url ?? ""} onChange={(event) => set("base_url", event.currentTarget.value)} {...common("base_url")} />
+        <TextInput
+          label="Address"
+          description="Only for a server of your own"
+          placeholder="https://…/v1"
+          value={service.base_url ?? ""}
+          onChange={(event) => set("base_url", event.currentTarget.value)}
+          {...common("base_url")}
+        />
       )}
     </SimpleGrid>
   );

@@ -79,7 +79,9 @@ function SectionList() {
         value={here ?? null}
         data={GROUPS.map((group) => ({
           group,
-          items: shown.filter((section) => section.group === group).map((section) => ({ value: section.key, label: section.title })),
+          items: shown
+            .filter((section) => section.group === group)
+            .map((section) => ({ value: section.key, label: section.title })),
         })).filter((group) => group.items.length > 0)}
         onChange={(key) => key !== null && void navigate({ to: "/settings/$section", params: { section: key } })}
       />

@@ -67,7 +67,8 @@ export function definitionOf(draft: ToolDraft, old: unknown): Schema<"CreateTool
 }
 
 function configOf(draft: ToolDraft): Config {
-  const spoken = draft.message === "" ? { messageType: "none" } : { messageType: "custom", customMessage: draft.message };
+  const spoken =
+    draft.message === "" ? { messageType: "none" } : { messageType: "custom", customMessage: draft.message };
   switch (draft.category) {
     case "http_api":
       return {
@@ -103,7 +104,11 @@ export function draftOf(tool: Schema<"ToolResponse">): ToolDraft {
     category: tool.category as Category,
     url: text("url"),
     method: text("method") || "GET",
-    headers: isObject(config["headers"]) ? Object.entries(config["headers"]).map(([name, value]) => `${name}: ${String(value)}`).join("\n") : "",
+    headers: isObject(config["headers"])
+      ? Object.entries(config["headers"])
+          .map(([name, value]) => `${name}: ${String(value)}`)
+          .join("\n")
+      : "",
     credential: text("credential_uuid") || null,
     timeout: typeof config["timeout_ms"] === "number" ? config["timeout_ms"] : NEW_TOOL.timeout,
     hasSideEffects: config["has_side_effects"] === true,

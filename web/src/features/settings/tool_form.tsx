@@ -1,6 +1,17 @@
 /** Making and changing a tool: the fields of its kind, each with what the API says of it. */
 
-import { ActionIcon, Button, Checkbox, Group, NumberInput, Select, Stack, Text, Textarea, TextInput } from "@mantine/core";
+import {
+  ActionIcon,
+  Button,
+  Checkbox,
+  Group,
+  NumberInput,
+  Select,
+  Stack,
+  Text,
+  Textarea,
+  TextInput,
+} from "@mantine/core";
 import { Trash2 } from "lucide-react";
 import { FormDialog } from "../../components/dialog";
 import { useForm } from "../../lib/form";
@@ -27,7 +38,12 @@ export function ToolForm({ tool, onClose }: { tool: Tool | null; onClose: () => 
   const { name, description, category } = form.values;
   const submit = () =>
     save.mutate(
-      { name, description: description === "" ? null : description, category, definition: definitionOf(form.values, tool?.definition) },
+      {
+        name,
+        description: description === "" ? null : description,
+        category,
+        definition: definitionOf(form.values, tool?.definition),
+      },
       {
         onSuccess: () => {
           done(`“${name}” is saved.`);
@@ -36,14 +52,40 @@ export function ToolForm({ tool, onClose }: { tool: Tool | null; onClose: () => 
       },
     );
   return (
-    <FormDialog title={tool === null ? "New tool" : "Edit tool"} isOpen onClose={onClose} onSubmit={submit} submit="Save" isBusy={save.isPending} problem={form.problem} size="lg">
-      <Select label="Kind" allowDeselect={false} disabled={tool !== null} data={CATEGORIES} {...form.field("category")} />
+    <FormDialog
+      title={tool === null ? "New tool" : "Edit tool"}
+      isOpen
+      onClose={onClose}
+      onSubmit={submit}
+      submit="Save"
+      isBusy={save.isPending}
+      problem={form.problem}
+      size="lg"
+    >
+      <Select
+        label="Kind"
+        allowDeselect={false}
+        disabled={tool !== null}
+        data={CATEGORIES}
+        {...form.field("category")}
+      />
       <TextInput label="Name" description="What the agent knows it by" required data-autofocus {...form.text("name")} />
-      <Textarea label="Description" description="When the agent should use it" autosize minRows={2} {...form.text("description")} />
+      <Textarea
+        label="Description"
+        description="When the agent should use it"
+        autosize
+        minRows={2}
+        {...form.text("description")}
+      />
       {category === "http_api" && <HttpFields form={form} />}
       {category === "mcp" && (
         <>
-          <TextInput label="Address of the server" required placeholder="https://example.com/mcp" {...form.text("url")} />
+          <TextInput
+            label="Address of the server"
+            required
+            placeholder="https://example.com/mcp"
+            {...form.text("url")}
+          />
           <CredentialChoice form={form} />
         </>
       )}
@@ -72,16 +114,36 @@ function HttpFields({ form }: { form: Fields }) {
   return (
     <>
       <Group align="flex-start" grow preventGrowOverflow={false} wrap="nowrap">
-        <Select label="Method" allowDeselect={false} data={["GET", "POST", "PUT", "PATCH", "DELETE"]} maw={120} {...form.field("method")} />
-        <TextInput label="Address" required placeholder="https://example.com/orders/{{order_id}}" {...form.text("url")} />
+        <Select
+          label="Method"
+          allowDeselect={false}
+          data={["GET", "POST", "PUT", "PATCH", "DELETE"]}
+          maw={120}
+          {...form.field("method")}
+        />
+        <TextInput
+          label="Address"
+          required
+          placeholder="https://example.com/orders/{{order_id}}"
+          {...form.text("url")}
+        />
       </Group>
       <Parameters form={form} />
-      <Textarea label="Headers" description="Name: value, one in each line. Secrets belong into a credential." autosize minRows={1} {...form.text("headers")} />
+      <Textarea
+        label="Headers"
+        description="Name: value, one in each line. Secrets belong into a credential."
+        autosize
+        minRows={1}
+        {...form.text("headers")}
+      />
       <Group align="flex-start" grow>
         <CredentialChoice form={form} />
         <NumberInput label="Longest wait, ms" min={1} max={30_000} {...form.field("timeout")} />
       </Group>
-      <Checkbox label="It changes something (it is never repeated, and never cut off by an interruption)" {...form.check("hasSideEffects")} />
+      <Checkbox
+        label="It changes something (it is never repeated, and never cut off by an interruption)"
+        {...form.check("hasSideEffects")}
+      />
     </>
   );
 }
@@ -89,7 +151,8 @@ function HttpFields({ form }: { form: Fields }) {
 function Parameters({ form }: { form: Fields }) {
   const list = form.values.parameters;
   const set = (next: Parameter[]) => form.set("parameters", next);
-  const change = (index: number, part: Partial<Parameter>) => set(list.map((old, at) => (at === index ? { ...old, ...part } : old)));
+  const change = (index: number, part: Partial<Parameter>) =>
+    set(list.map((old, at) => (at === index ? { ...old, ...part } : old)));
   return (
     <Stack gap={8}>
       <Text fz="sm" fw={500}>
@@ -97,7 +160,13 @@ function Parameters({ form }: { form: Fields }) {
       </Text>
       {list.map((parameter, index) => (
         <Group key={index} gap={8} wrap="nowrap">
-          <TextInput aria-label={`Name of argument ${index + 1}`} placeholder="order_id" value={parameter.name} onChange={(event) => change(index, { name: event.currentTarget.value })} w={150} />
+          <TextInput
+            aria-label={`Name of argument ${index + 1}`}
+            placeholder="order_id"
+            value={parameter.name}
+            onChange={(event) => change(index, { name: event.currentTarget.value })}
+            w={150}
+          />
           <Select
             aria-label={`Type of argument ${index + 1}`}
             allowDeselect={false}
@@ -106,13 +175,23 @@ function Parameters({ form }: { form: Fields }) {
             onChange={(type) => change(index, { type: type ?? "string" })}
             w={120}
           />
-          <TextInput aria-label={`Meaning of argument ${index + 1}`} placeholder="What it is" value={parameter.description} onChange={(event) => change(index, { description: event.currentTarget.value })} style={{ flex: 1 }} />
+          <TextInput
+            aria-label={`Meaning of argument ${index + 1}`}
+            placeholder="What it is"
+            value={parameter.description}
+            onChange={(event) => change(index, { description: event.currentTarget.value })}
+            style={{ flex: 1 }}
+          />
           <Remove label={`Remove argument ${index + 1}`} onClick={() => set(list.filter((_, at) => at !== index))} />
         </Group>
       ))}
       <FieldError words={form.errorAt(PLACES.parameters)} />
       <div>
-        <Button size="compact-sm" variant="subtle" onClick={() => set([...list, { name: "", type: "string", description: "", required: true }])}>
+        <Button
+          size="compact-sm"
+          variant="subtle"
+          onClick={() => set([...list, { name: "", type: "string", description: "", required: true }])}
+        >
           Add an argument
         </Button>
       </div>
@@ -123,7 +202,8 @@ function Parameters({ form }: { form: Fields }) {
 function Destinations({ form }: { form: Fields }) {
   const list = form.values.destinations;
   const set = (next: Place[]) => form.set("destinations", next);
-  const change = (index: number, part: Partial<Place>) => set(list.map((old, at) => (at === index ? { ...old, ...part } : old)));
+  const change = (index: number, part: Partial<Place>) =>
+    set(list.map((old, at) => (at === index ? { ...old, ...part } : old)));
   return (
     <Stack gap={8}>
       <Text fz="sm" fw={500}>
@@ -131,14 +211,30 @@ function Destinations({ form }: { form: Fields }) {
       </Text>
       {list.map((place, index) => (
         <Group key={index} gap={8} wrap="nowrap">
-          <TextInput aria-label={`Name of place ${index + 1}`} placeholder="billing" value={place.name} onChange={(event) => change(index, { name: event.currentTarget.value })} w={150} />
-          <TextInput aria-label={`Number of place ${index + 1}`} placeholder="+12015550123" value={place.phone_number} onChange={(event) => change(index, { phone_number: event.currentTarget.value })} style={{ flex: 1 }} />
+          <TextInput
+            aria-label={`Name of place ${index + 1}`}
+            placeholder="billing"
+            value={place.name}
+            onChange={(event) => change(index, { name: event.currentTarget.value })}
+            w={150}
+          />
+          <TextInput
+            aria-label={`Number of place ${index + 1}`}
+            placeholder="+12015550123"
+            value={place.phone_number}
+            onChange={(event) => change(index, { phone_number: event.currentTarget.value })}
+            style={{ flex: 1 }}
+          />
           <Remove label={`Remove place ${index + 1}`} onClick={() => set(list.filter((_, at) => at !== index))} />
         </Group>
       ))}
       <FieldError words={form.errorAt(PLACES.destinations)} />
       <div>
-        <Button size="compact-sm" variant="subtle" onClick={() => set([...list, { name: "", phone_number: "", description: "" }])}>
+        <Button
+          size="compact-sm"
+          variant="subtle"
+          onClick={() => set([...list, { name: "", phone_number: "", description: "" }])}
+        >
           Add a place
         </Button>
       </div>

@@ -15,7 +15,13 @@ import { type Tool, useArchiveTool, useRefreshMcp, useTestTool, useTools } from 
 import { CATEGORIES, draftOf } from "./tool_draft";
 import { ToolForm } from "./tool_form";
 
-const COLUMNS = [{ title: "Tool" }, { title: "Kind" }, { title: "State" }, { title: "Changed" }, { title: "Actions", isQuiet: true }];
+const COLUMNS = [
+  { title: "Tool" },
+  { title: "Kind" },
+  { title: "State" },
+  { title: "Changed" },
+  { title: "Actions", isQuiet: true },
+];
 
 export default function ToolsSection() {
   const may = useMay();
@@ -34,7 +40,11 @@ export default function ToolsSection() {
         title="Tools"
         right={
           <Group>
-            <Switch label="Archived" checked={hasArchived} onChange={(event) => setHasArchived(event.currentTarget.checked)} />
+            <Switch
+              label="Archived"
+              checked={hasArchived}
+              onChange={(event) => setHasArchived(event.currentTarget.checked)}
+            />
             {add}
           </Group>
         }
@@ -44,13 +54,19 @@ export default function ToolsSection() {
             const shown = data.filter((tool) => hasArchived || tool.status !== "archived");
             return shown.length === 0 ? (
               <Empty isInside title="No tools yet">
-                Let agents look up an order, book a table, transfer the call or count. A tool belongs to the organisation; each step of an agent chooses which it may use.
+                Let agents look up an order, book a table, transfer the call or count. A tool belongs to the
+                organisation; each step of an agent chooses which it may use.
               </Empty>
             ) : (
               <>
                 <DataTable label="Tools" columns={COLUMNS}>
                   {shown.map((tool) => (
-                    <ToolRow key={tool.tool_uuid} tool={tool} onEdit={() => setEdited(tool)} onTest={() => setTested(tool)} />
+                    <ToolRow
+                      key={tool.tool_uuid}
+                      tool={tool}
+                      onEdit={() => setEdited(tool)}
+                      onTest={() => setTested(tool)}
+                    />
                   ))}
                 </DataTable>
                 <ShowMore list={tools} what="tools" />
@@ -70,10 +86,15 @@ function ToolRow({ tool, onEdit, onTest }: { tool: Tool; onEdit: () => void; onT
   const archive = useArchiveTool();
   const refresh = useRefreshMcp();
   const isArchived = tool.status === "archived";
-  const turn = () => archive.mutate({ uuid: tool.tool_uuid, isArchived }, { onSuccess: () => done(isArchived ? "It can be used again." : "It is archived."), onError: failed });
+  const turn = () =>
+    archive.mutate(
+      { uuid: tool.tool_uuid, isArchived },
+      { onSuccess: () => done(isArchived ? "It can be used again." : "It is archived."), onError: failed },
+    );
   const reload = () =>
     refresh.mutate(tool.tool_uuid, {
-      onSuccess: ({ discovered_tools: found, error }) => (error ? failed(new Error(error)) : done(`The server offers ${many(found.length, "tool")}.`)),
+      onSuccess: ({ discovered_tools: found, error }) =>
+        error ? failed(new Error(error)) : done(`The server offers ${many(found.length, "tool")}.`),
       onError: failed,
     });
   return (
@@ -88,7 +109,9 @@ function ToolRow({ tool, onEdit, onTest }: { tool: Tool; onEdit: () => void; onT
           </Text>
         )}
       </Table.Td>
-      <Table.Td>{CATEGORIES.find((category) => category.value === tool.category)?.label ?? words(tool.category)}</Table.Td>
+      <Table.Td>
+        {CATEGORIES.find((category) => category.value === tool.category)?.label ?? words(tool.category)}
+      </Table.Td>
       <Table.Td>
         <Badge color={tool.status === "active" ? "brand" : "gray"}>{words(tool.status)}</Badge>
       </Table.Td>
@@ -102,7 +125,13 @@ function ToolRow({ tool, onEdit, onTest }: { tool: Tool; onEdit: () => void; onT
               </Button>
             )}
             {tool.category === "mcp" && (
-              <Button size="compact-sm" variant="subtle" onClick={reload} loading={refresh.isPending} aria-label={`Read again: ${tool.name}`}>
+              <Button
+                size="compact-sm"
+                variant="subtle"
+                onClick={reload}
+                loading={refresh.isPending}
+                aria-label={`Read again: ${tool.name}`}
+              >
                 Read again
               </Button>
             )}
@@ -149,7 +178,15 @@ function TestTool({ tool, onClose }: { tool: Tool; onClose: () => void }) {
         {test.isError && <Problem error={test.error} />}
         {answer && (
           <>
-            <Alert color={answer.status === "success" ? "brand" : "red"} variant="light" title={answer.status === "success" ? `Answered ${answer.status_code} in ${ms(answer.duration_ms)}` : "It failed"}>
+            <Alert
+              color={answer.status === "success" ? "brand" : "red"}
+              variant="light"
+              title={
+                answer.status === "success"
+                  ? `Answered ${answer.status_code} in ${ms(answer.duration_ms)}`
+                  : "It failed"
+              }
+            >
               {answer.error}
               {answer.hint && <Text fz="sm">{answer.hint}</Text>}
               <Text fz="sm">

@@ -12,13 +12,26 @@ import { when } from "../../lib/format";
 import { useForm } from "../../lib/form";
 import { done, failed } from "../../lib/notice";
 import type { Schema } from "../../lib/types";
-import { useDeleteWebhook, useEnableWebhook, useRotateSecret, useSaveWebhook, useTestWebhook, useWebhooks } from "./api_webhooks";
+import {
+  useDeleteWebhook,
+  useEnableWebhook,
+  useRotateSecret,
+  useSaveWebhook,
+  useTestWebhook,
+  useWebhooks,
+} from "./api_webhooks";
 import { Deliveries } from "./deliveries";
 
 type Webhook = Schema<"WebhookResponse">;
 type EventName = NonNullable<Schema<"WebhookCreate">["events"]>[number];
 
-const COLUMNS = [{ title: "Address" }, { title: "Events" }, { title: "Last success" }, { title: "On", width: 80 }, { title: "Actions", isQuiet: true }];
+const COLUMNS = [
+  { title: "Address" },
+  { title: "Events" },
+  { title: "Last success" },
+  { title: "On", width: 80 },
+  { title: "Actions", isQuiet: true },
+];
 
 export default function WebhooksSection() {
   const webhooks = useWebhooks();
@@ -33,18 +46,31 @@ export default function WebhooksSection() {
   const open = webhooks.data?.webhooks.find((webhook) => webhook.id === openId);
   return (
     <Stack gap="md">
-      {secret && <SecretOnce value={secret} label="secret" hint="Your server checks signatures with it. It is not shown again; you can rotate it." />}
+      {secret && (
+        <SecretOnce
+          value={secret}
+          label="secret"
+          hint="Your server checks signatures with it. It is not shown again; you can rotate it."
+        />
+      )}
       <Panel title="Webhooks" right={(webhooks.data?.webhooks.length ?? 0) > 0 && add}>
         <Loaded query={webhooks} what="The webhooks">
           {(data) =>
             data.webhooks.length === 0 ? (
               <Empty isInside title="No webhooks yet" action={add}>
-                Your server is told when runs, campaigns and documents are finished: signed, numbered, and repeated for a day until it answers.
+                Your server is told when runs, campaigns and documents are finished: signed, numbered, and repeated for
+                a day until it answers.
               </Empty>
             ) : (
               <DataTable label="Webhooks" columns={COLUMNS} isTight>
                 {data.webhooks.map((webhook) => (
-                  <WebhookRow key={webhook.id} webhook={webhook} onEdit={() => setEdited(webhook)} onLog={() => setOpenId(webhook.id)} onSecret={setSecret} />
+                  <WebhookRow
+                    key={webhook.id}
+                    webhook={webhook}
+                    onEdit={() => setEdited(webhook)}
+                    onLog={() => setOpenId(webhook.id)}
+                    onSecret={setSecret}
+                  />
                 ))}
               </DataTable>
             )
@@ -93,21 +119,37 @@ function WebhookRow({ webhook, onEdit, onLog, onSecret }: RowProps) {
           </Text>
         )}
       </Table.Td>
-      <Table.Td style={{ whiteSpace: "normal" }}>{webhook.events.length === 0 ? "All" : webhook.events.join(", ")}</Table.Td>
+      <Table.Td style={{ whiteSpace: "normal" }}>
+        {webhook.events.length === 0 ? "All" : webhook.events.join(", ")}
+      </Table.Td>
       <Table.Td c="dimmed">
-        {webhook.status === "failing" ? <Badge color="red">Failing</Badge> : webhook.last_success_at ? when(webhook.last_success_at) : "None yet"}
+        {webhook.status === "failing" ? (
+          <Badge color="red">Failing</Badge>
+        ) : webhook.last_success_at ? (
+          when(webhook.last_success_at)
+        ) : (
+          "None yet"
+        )}
       </Table.Td>
       <Table.Td>
         <Switch
           aria-label={`Send events to ${webhook.url}`}
           checked={webhook.status === "enabled"}
           disabled={enable.isPending}
-          onChange={(event) => enable.mutate({ id: webhook.id, isEnabled: event.currentTarget.checked }, { onError: failed })}
+          onChange={(event) =>
+            enable.mutate({ id: webhook.id, isEnabled: event.currentTarget.checked }, { onError: failed })
+          }
         />
       </Table.Td>
       <Table.Td>
         <Group gap={6} justify="flex-end" wrap="nowrap">
-          <Button size="compact-sm" variant="subtle" onClick={() => test.mutate(webhook.id, { onSuccess: tell, onError: failed })} loading={test.isPending} aria-label={`Test ${webhook.url}`}>
+          <Button
+            size="compact-sm"
+            variant="subtle"
+            onClick={() => test.mutate(webhook.id, { onSuccess: tell, onError: failed })}
+            loading={test.isPending}
+            aria-label={`Test ${webhook.url}`}
+          >
             Test
           </Button>
           <Button size="compact-sm" variant="subtle" onClick={onLog} aria-label={`Deliveries to ${webhook.url}`}>
@@ -121,7 +163,13 @@ function WebhookRow({ webhook, onEdit, onLog, onSecret }: RowProps) {
             </Menu.Target>
             <Menu.Dropdown>
               <Menu.Item onClick={onEdit}>Edit</Menu.Item>
-              <Menu.Item onClick={() => rotate.mutate(webhook.id, { onSuccess: (answer) => onSecret(answer.secret), onError: failed })}>Rotate the secret</Menu.Item>
+              <Menu.Item
+                onClick={() =>
+                  rotate.mutate(webhook.id, { onSuccess: (answer) => onSecret(answer.secret), onError: failed })
+                }
+              >
+                Rotate the secret
+              </Menu.Item>
               <Menu.Item color="red" onClick={() => setIsAsking(true)}>
                 Delete
               </Menu.Item>
@@ -153,7 +201,14 @@ interface EditProps {
 
 function EditWebhook({ webhook, events, onClose, onMade }: EditProps) {
   const save = useSaveWebhook(webhook?.id ?? null);
-  const form = useForm({ url: webhook?.url ?? "", description: webhook?.description ?? "", events: (webhook?.events ?? []) as EventName[] }, save.error);
+  const form = useForm(
+    {
+      url: webhook?.url ?? "",
+      description: webhook?.description ?? "",
+      events: (webhook?.events ?? []) as EventName[],
+    },
+    save.error,
+  );
   const { url, description, events: chosen } = form.values;
   const submit = () =>
     save.mutate(
@@ -176,9 +231,21 @@ function EditWebhook({ webhook, events, onClose, onMade }: EditProps) {
       isBusy={save.isPending}
       problem={form.problem}
     >
-      <TextInput label="Address" placeholder="https://example.com/hooks/offhook" required data-autofocus {...form.text("url")} />
+      <TextInput
+        label="Address"
+        placeholder="https://example.com/hooks/offhook"
+        required
+        data-autofocus
+        {...form.text("url")}
+      />
       <TextInput label="Description" {...form.text("description")} />
-      <MultiSelect label="Events" placeholder={chosen.length === 0 ? "All of them" : ""} data={events} clearable {...form.field("events")} />
+      <MultiSelect
+        label="Events"
+        placeholder={chosen.length === 0 ? "All of them" : ""}
+        data={events}
+        clearable
+        {...form.field("events")}
+      />
     </FormDialog>
   );
 }

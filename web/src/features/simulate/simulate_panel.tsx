@@ -13,7 +13,15 @@ import { PEOPLE } from "./people";
 import classes from "./simulate.module.css";
 import type { Simulation } from "./use_simulation";
 
-export function SimulatePanel({ simulation, agentId, agentName }: { simulation: Simulation; agentId: number; agentName: string }) {
+export function SimulatePanel({
+  simulation,
+  agentId,
+  agentName,
+}: {
+  simulation: Simulation;
+  agentId: number;
+  agentName: string;
+}) {
   if (simulation.runId === null) return <People simulation={simulation} agentName={agentName} />;
   const { run, person, runId } = simulation;
   const isOver = run.ended !== null;
@@ -29,7 +37,11 @@ export function SimulatePanel({ simulation, agentId, agentName }: { simulation: 
           </Text>
         </div>
         <span className={classes.state} data-live={!isOver || undefined} role="status">
-          {run.ended === null ? (run.isAnswered ? "On the phone" : "Ringing…") : words(run.ended.outcome ?? run.ended.status)}
+          {run.ended === null
+            ? run.isAnswered
+              ? "On the phone"
+              : "Ringing…"
+            : words(run.ended.outcome ?? run.ended.status)}
         </span>
       </Group>
       {run.conversation.lines.length === 0 && !isOver ? (
@@ -51,7 +63,11 @@ export function SimulatePanel({ simulation, agentId, agentName }: { simulation: 
       )}
       <Group className={classes.foot} justify="flex-end" gap={8}>
         {isOver && (
-          <Button variant="default" size="xs" renderRoot={(props) => <Link to="/agents/$agentId/runs/$runId" params={{ agentId, runId }} {...props} />}>
+          <Button
+            variant="default"
+            size="xs"
+            renderRoot={(props) => <Link to="/agents/$agentId/runs/$runId" params={{ agentId, runId }} {...props} />}
+          >
             Recording and details
           </Button>
         )}
@@ -77,7 +93,12 @@ function People({ simulation, agentName }: { simulation: Simulation; agentName: 
       </Text>
       {simulation.error !== null && <Problem title="The call could not be placed" error={simulation.error} />}
       {PEOPLE.map((person) => (
-        <UnstyledButton key={person.number} className={classes.person} disabled={simulation.isStarting} onClick={() => simulation.call(person)}>
+        <UnstyledButton
+          key={person.number}
+          className={classes.person}
+          disabled={simulation.isStarting}
+          onClick={() => simulation.call(person)}
+        >
           {simulation.isStarting && simulation.person === person ? <Loader size={15} /> : <PhoneOutgoing size={15} />}
           <span>
             <b>{person.name}</b>

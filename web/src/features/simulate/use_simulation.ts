@@ -30,17 +30,25 @@ export function useSimulation(agentId: number, prepare: () => Promise<unknown>):
       const { configurations } = await unwrap(api.GET("/api/v1/organizations/telephony-configs"));
       const sandbox = configurations.find((item) => item.provider === "sandbox" && !item.inactive);
       const isReal = sandbox === undefined && configurations.some((item) => item.is_default_outbound);
-      if (isReal) throw new Error("Calls of this organisation go out by a real carrier: add the carrier “sandbox” in order to call simulated people.");
+      if (isReal)
+        throw new Error(
+          "Calls of this organisation go out by a real carrier: add the carrier “sandbox” in order to call simulated people.",
+        );
       return unwrap(
         api.POST("/api/v1/telephony/initiate-call", {
-          body: { workflow_id: agentId, phone_number: person.number, ...(sandbox === undefined ? {} : { telephony_configuration_id: sandbox.id }) },
+          body: {
+            workflow_id: agentId,
+            phone_number: person.number,
+            ...(sandbox === undefined ? {} : { telephony_configuration_id: sandbox.id }),
+          },
         }),
       );
     },
     onSuccess: () => queries.invalidateQueries({ queryKey: ["runs"] }),
   });
   const hangUp = useMutation({
-    mutationFn: (id: number) => unwrap(api.POST("/api/v1/telephony/hang-up/{workflow_run_id}", { params: { path: { workflow_run_id: id } } })),
+    mutationFn: (id: number) =>
+      unwrap(api.POST("/api/v1/telephony/hang-up/{workflow_run_id}", { params: { path: { workflow_run_id: id } } })),
   });
   const runId = start.data?.workflow_run_id ?? null;
   const run = useLiveRun(agentId, runId);

@@ -7,23 +7,33 @@ import { borrow } from "../../lib/session";
 import type { Schema } from "../../lib/types";
 
 export function useOrganizations() {
-  return useLongList(["superuser", "organizations"], (part) => unwrap(api.GET("/api/v1/superuser/organizations", { params: { query: part } })));
+  return useLongList(["superuser", "organizations"], (part) =>
+    unwrap(api.GET("/api/v1/superuser/organizations", { params: { query: part } })),
+  );
 }
 
 export function useWorkflows(organizationId: number | null) {
-  return useLongList(["superuser", "workflows", organizationId], (part) => unwrap(api.GET("/api/v1/superuser/workflows", { params: { query: { ...part, ...of(organizationId) } } })));
+  return useLongList(["superuser", "workflows", organizationId], (part) =>
+    unwrap(api.GET("/api/v1/superuser/workflows", { params: { query: { ...part, ...of(organizationId) } } })),
+  );
 }
 
 export function useCampaigns(organizationId: number | null) {
-  return useLongList(["superuser", "campaigns", organizationId], (part) => unwrap(api.GET("/api/v1/superuser/campaigns", { params: { query: { ...part, ...of(organizationId) } } })));
+  return useLongList(["superuser", "campaigns", organizationId], (part) =>
+    unwrap(api.GET("/api/v1/superuser/campaigns", { params: { query: { ...part, ...of(organizationId) } } })),
+  );
 }
 
 export function useRuns(organizationId: number | null, page: number) {
-  const filters = organizationId === null ? {} : { filters: JSON.stringify([{ field: "organization_id", type: "number", value: organizationId }]) };
+  const filters =
+    organizationId === null
+      ? {}
+      : { filters: JSON.stringify([{ field: "organization_id", type: "number", value: organizationId }]) };
   return useQuery({
     queryKey: ["superuser", "runs", organizationId, page],
     placeholderData: (before) => before,
-    queryFn: () => unwrap(api.GET("/api/v1/superuser/workflow-runs", { params: { query: { page, limit: 25, ...filters } } })),
+    queryFn: () =>
+      unwrap(api.GET("/api/v1/superuser/workflow-runs", { params: { query: { page, limit: 25, ...filters } } })),
   });
 }
 
@@ -35,7 +45,12 @@ export function useAddCredit(organizationId: number) {
   const queries = useQueryClient();
   return useMutation({
     mutationFn: (body: Schema<"AddCreditRequest">) =>
-      unwrap(api.POST("/api/v1/superuser/organizations/{organization_id}/credits", { params: { path: { organization_id: organizationId } }, body })),
+      unwrap(
+        api.POST("/api/v1/superuser/organizations/{organization_id}/credits", {
+          params: { path: { organization_id: organizationId } },
+          body,
+        }),
+      ),
     onSuccess: () => queries.invalidateQueries({ queryKey: ["superuser", "organizations"] }),
   });
 }

@@ -23,7 +23,9 @@ export function SuperuserPage() {
 function NotForYou() {
   return (
     <Page title="Superuser">
-      <Empty title="Not for this account">Only superusers see across organisations: offhook superuser grant E-MAIL makes one.</Empty>
+      <Empty title="Not for this account">
+        Only superusers see across organisations: offhook superuser grant E-MAIL makes one.
+      </Empty>
     </Page>
   );
 }
@@ -60,10 +62,18 @@ function Everything() {
     >
       <Tabs defaultValue="organizations" keepMounted={false}>
         <Tabs.List mb="lg">
-          <Tabs.Tab px="sm" value="organizations">Organisations</Tabs.Tab>
-          <Tabs.Tab px="sm" value="agents">Agents</Tabs.Tab>
-          <Tabs.Tab px="sm" value="runs">Runs</Tabs.Tab>
-          <Tabs.Tab px="sm" value="campaigns">Campaigns</Tabs.Tab>
+          <Tabs.Tab px="sm" value="organizations">
+            Organisations
+          </Tabs.Tab>
+          <Tabs.Tab px="sm" value="agents">
+            Agents
+          </Tabs.Tab>
+          <Tabs.Tab px="sm" value="runs">
+            Runs
+          </Tabs.Tab>
+          <Tabs.Tab px="sm" value="campaigns">
+            Campaigns
+          </Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="organizations">
           <Organizations only={organizationId} />
@@ -120,7 +130,12 @@ function Organizations({ only }: { only: number | null }) {
                     <Table.Td ta="right">{money(one.balance_cents)}</Table.Td>
                     <Table.Td c="dimmed">{dateTime(one.created_at)}</Table.Td>
                     <Table.Td ta="right">
-                      <Button size="compact-sm" variant="subtle" onClick={() => setCredited(one)} aria-label={`Add credit to ${one.name}`}>
+                      <Button
+                        size="compact-sm"
+                        variant="subtle"
+                        onClick={() => setCredited(one)}
+                        aria-label={`Add credit to ${one.name}`}
+                      >
                         Add credit
                       </Button>
                     </Table.Td>
@@ -136,9 +151,17 @@ function Organizations({ only }: { only: number | null }) {
   );
 }
 
-function AddCredit({ organization, onClose }: { organization: Schema<"SuperuserOrganizationItem">; onClose: () => void }) {
+function AddCredit({
+  organization,
+  onClose,
+}: {
+  organization: Schema<"SuperuserOrganizationItem">;
+  onClose: () => void;
+}) {
   const add = useAddCredit(organization.id);
-  const form = useForm<{ dollars: number | ""; note: string }>({ dollars: "", note: "" }, add.error, { dollars: "cents" });
+  const form = useForm<{ dollars: number | ""; note: string }>({ dollars: "", note: "" }, add.error, {
+    dollars: "cents",
+  });
   const submit = () =>
     add.mutate(
       { cents: Math.round(Number(form.values.dollars) * 100), note: form.values.note === "" ? null : form.values.note },
@@ -150,8 +173,23 @@ function AddCredit({ organization, onClose }: { organization: Schema<"SuperuserO
       },
     );
   return (
-    <FormDialog title={`Credit for ${organization.name}`} isOpen onClose={onClose} onSubmit={submit} submit="Add" isBusy={add.isPending} problem={form.problem}>
-      <NumberInput label="Amount" description="A negative amount takes from the balance" prefix="$" decimalScale={2} data-autofocus {...form.field("dollars")} />
+    <FormDialog
+      title={`Credit for ${organization.name}`}
+      isOpen
+      onClose={onClose}
+      onSubmit={submit}
+      submit="Add"
+      isBusy={add.isPending}
+      problem={form.problem}
+    >
+      <NumberInput
+        label="Amount"
+        description="A negative amount takes from the balance"
+        prefix="$"
+        decimalScale={2}
+        data-autofocus
+        {...form.field("dollars")}
+      />
       <TextInput label="Note" {...form.text("note")} />
     </FormDialog>
   );

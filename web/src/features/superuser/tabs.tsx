@@ -29,7 +29,13 @@ export function WorkflowsTab({ organizationId }: { organizationId: number | null
               <DataTable
                 label="Agents of all organisations"
                 isTight
-                columns={[{ title: "Agent" }, { title: "Organisation" }, { title: "State" }, { title: "Runs", isRight: true }, { title: "Changed" }]}
+                columns={[
+                  { title: "Agent" },
+                  { title: "Organisation" },
+                  { title: "State" },
+                  { title: "Runs", isRight: true },
+                  { title: "Changed" },
+                ]}
               >
                 {data.map((workflow) => (
                   <Table.Tr key={workflow.id}>
@@ -114,7 +120,14 @@ export function CampaignsTab({ organizationId }: { organizationId: number | null
             <>
               <DataTable
                 label="Campaigns of all organisations"
-                columns={[{ title: "Campaign" }, { title: "Organisation" }, { title: "Agent" }, { title: "State" }, { title: "At once", isRight: true }, { title: "Made" }]}
+                columns={[
+                  { title: "Campaign" },
+                  { title: "Organisation" },
+                  { title: "Agent" },
+                  { title: "State" },
+                  { title: "At once", isRight: true },
+                  { title: "Made" },
+                ]}
                 minWidth={760}
               >
                 {data.map((campaign) => (

@@ -11,8 +11,16 @@ export interface MediaAddress {
 
 /** Makes a run and says where its audio goes; the token in the address works once. */
 export async function createBrowserRun(agentId: number): Promise<MediaAddress> {
-  const run = await unwrap(api.POST("/api/v1/workflow/{workflow_id}/runs", { params: { path: { workflow_id: agentId } }, body: { mode: "browser" } }));
-  return { runId: run.id, url: socketAddress(run.media_url ?? `/api/v1/browser/media/${run.id}`, run.media_token ?? "", window.location.href) };
+  const run = await unwrap(
+    api.POST("/api/v1/workflow/{workflow_id}/runs", {
+      params: { path: { workflow_id: agentId } },
+      body: { mode: "browser" },
+    }),
+  );
+  return {
+    runId: run.id,
+    url: socketAddress(run.media_url ?? `/api/v1/browser/media/${run.id}`, run.media_token ?? "", window.location.href),
+  };
 }
 
 /** Whether this organisation still speaks with the offline demonstration voice. */

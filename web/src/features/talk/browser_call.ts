@@ -47,7 +47,8 @@ export class BrowserCall {
       this.connect(run.url);
     } catch (error) {
       if (this.isOver) return this.release();
-      if (error instanceof MicrophoneError) this.dispatch({ type: "phase", phase: { name: "denied", reason: error.reason } });
+      if (error instanceof MicrophoneError)
+        this.dispatch({ type: "phase", phase: { name: "denied", reason: error.reason } });
       else this.fail(messageOf(error));
       this.release();
     }

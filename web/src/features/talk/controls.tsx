@@ -16,7 +16,12 @@ export function Controls({ call }: { call: Call }) {
         <Meter name="Agent" level={() => call.levels().agent} />
       </div>
       <div className={classes.actions}>
-        <Button variant={call.isMuted ? "filled" : "default"} color="yellow" aria-pressed={call.isMuted} onClick={() => call.setMuted(!call.isMuted)}>
+        <Button
+          variant={call.isMuted ? "filled" : "default"}
+          color="yellow"
+          aria-pressed={call.isMuted}
+          onClick={() => call.setMuted(!call.isMuted)}
+        >
           {call.isMuted ? "Unmute" : "Mute"}
         </Button>
         <Keypad onPress={call.press} />
@@ -48,7 +53,15 @@ function Keypad({ onPress }: { onPress: (digit: string) => void }) {
       <Popover.Dropdown>
         <SimpleGrid cols={3} spacing={6}>
           {KEYS.map((key) => (
-            <Button key={key} variant="default" w={54} h={44} fz={17} aria-label={`Key ${key}`} onClick={() => onPress(key)}>
+            <Button
+              key={key}
+              variant="default"
+              w={54}
+              h={44}
+              fz={17}
+              aria-label={`Key ${key}`}
+              onClick={() => onPress(key)}
+            >
               {key}
             </Button>
           ))}

@@ -13,7 +13,10 @@ const TITLES: Record<Reason, string> = {
 };
 
 const HELP: Record<Reason, string[]> = {
-  insecure: ["Browsers share the microphone only with https addresses and with this machine itself.", "Open Offhook at http://127.0.0.1 or put it behind https."],
+  insecure: [
+    "Browsers share the microphone only with https addresses and with this machine itself.",
+    "Open Offhook at http://127.0.0.1 or put it behind https.",
+  ],
   denied: [
     "Click the icon left of the address and allow the microphone for this page.",
     "If there is no such icon, allow it for your browser in the privacy settings of the system.",

@@ -3,10 +3,19 @@ import type { CallEvent } from "../../lib/events";
 import { type CallAction, IDLE, reduce } from "./call_state";
 import { parseMessage } from "./wire";
 
-const event = (type: string, data: Record<string, unknown> = {}): CallAction => ({ type: "event", event: { type, at_ms: 0, data } as CallEvent });
+const event = (type: string, data: Record<string, unknown> = {}): CallAction => ({
+  type: "event",
+  event: { type, at_ms: 0, data } as CallEvent,
+});
 const after = (...actions: CallAction[]) => actions.reduce(reduce, IDLE);
-const ended: CallAction = { type: "phase", phase: { name: "ended", status: "completed", outcome: "answered", endReason: "agent_ended" } };
-const failed: CallAction = { type: "phase", phase: { name: "failed", message: "The connection to the server was lost." } };
+const ended: CallAction = {
+  type: "phase",
+  phase: { name: "ended", status: "completed", outcome: "answered", endReason: "agent_ended" },
+};
+const failed: CallAction = {
+  type: "phase",
+  phase: { name: "failed", message: "The connection to the server was lost." },
+};
 
 describe("a browser call", () => {
   it("gathers conversation, current step and answer times while it is live", () => {
@@ -25,7 +34,12 @@ describe("a browser call", () => {
   });
 
   it("leaves nothing open when it ends, and no step lit", () => {
-    const state = after({ type: "started" }, event("node_entered", { node_id: "s", name: "Welcome" }), event("agent_speaking", { text: "Bye." }), ended);
+    const state = after(
+      { type: "started" },
+      event("node_entered", { node_id: "s", name: "Welcome" }),
+      event("agent_speaking", { text: "Bye." }),
+      ended,
+    );
     expect(state.conversation.nodeId).toBeNull();
     expect(state.conversation.lines.at(-1)).toMatchObject({ text: "Bye.", state: "final" });
   });
@@ -35,7 +49,10 @@ describe("a browser call", () => {
   });
 
   it("starts clean the next time", () => {
-    expect(after({ type: "started" }, event("agent_said", { text: "Hello." }), ended, { type: "started" })).toEqual({ ...IDLE, phase: { name: "asking" } });
+    expect(after({ type: "started" }, event("agent_said", { text: "Hello." }), ended, { type: "started" })).toEqual({
+      ...IDLE,
+      phase: { name: "asking" },
+    });
   });
 });
 
@@ -53,10 +70,15 @@ describe("a message of the media socket", () => {
       type: "event",
       event: { type: "caller_started", at_ms: 12, data: {} },
     });
-    expect(parseMessage('{"type":"error","code":"media_token_refused","detail":"Used already."}')).toMatchObject({ detail: "Used already." });
+    expect(parseMessage('{"type":"error","code":"media_token_refused","detail":"Used already."}')).toMatchObject({
+      detail: "Used already.",
+    });
   });
 
-  it.each(["", "nonsense", "[]", "null", "{}", '{"type":"event"}', '{"type":"event","event":{}}', '{"type":"new"}'])("is ignored when it is %j", (raw) => {
-    expect(parseMessage(raw)).toBeNull();
-  });
+  it.each(["", "nonsense", "[]", "null", "{}", '{"type":"event"}', '{"type":"event","event":{}}', '{"type":"new"}'])(
+    "is ignored when it is %j",
+    (raw) => {
+      expect(parseMessage(raw)).toBeNull();
+    },
+  );
 });

@@ -35,7 +35,13 @@ export function TalkPanel({ agentId, agentName, call, choice }: TalkPanelProps) 
       {hasWords ? (
         <Transcript lines={state.conversation.lines} agentName={agentName} isLive />
       ) : (
-        <Stage phase={state.phase} agentName={agentName} isDemoVoice={isDemoVoice} onStart={call.start} choice={choice} />
+        <Stage
+          phase={state.phase}
+          agentName={agentName}
+          isDemoVoice={isDemoVoice}
+          onStart={call.start}
+          choice={choice}
+        />
       )}
       {hasWords && <Ending agentId={agentId} state={state} onStart={call.start} />}
       <ToolCalls calls={state.tools} />
@@ -92,14 +98,18 @@ function Stage({ phase, agentName, isDemoVoice, onStart, choice }: StageProps) {
       );
     case "idle":
       return (
-        <Center icon title={`Talk with ${agentName}`} words="Your microphone is the telephone. Interrupt whenever you like.">
+        <Center
+          icon
+          title={`Talk with ${agentName}`}
+          words="Your microphone is the telephone. Interrupt whenever you like."
+        >
           <Button size="lg" radius="xl" px={36} onClick={onStart}>
             Start talking
           </Button>
           {isDemoVoice && (
             <Text fz="sm" c="dimmed" maw={380} ta="center">
-              You will hear the offline demo voice, which needs no account: robotic, and it knows only the words that a step expects. Add a vendor key for a
-              real one.
+              You will hear the offline demo voice, which needs no account: robotic, and it knows only the words that a
+              step expects. Add a vendor key for a real one.
             </Text>
           )}
           {choice}
@@ -116,7 +126,17 @@ function Waiting({ title, words: text }: { title: string; words: string }) {
   );
 }
 
-function Center({ title, words: text, icon = false, children }: { title: string; words: string; icon?: boolean; children: ReactNode }) {
+function Center({
+  title,
+  words: text,
+  icon = false,
+  children,
+}: {
+  title: string;
+  words: string;
+  icon?: boolean;
+  children: ReactNode;
+}) {
   return (
     <div className={classes.stage} role="status">
       {icon && (
@@ -146,7 +166,10 @@ function Ending({ agentId, state, onStart }: { agentId: number; state: CallState
       </div>
       <div className={classes.actions}>
         {runId !== null && (
-          <Button variant="default" renderRoot={(props) => <Link to="/agents/$agentId/runs/$runId" params={{ agentId, runId }} {...props} />}>
+          <Button
+            variant="default"
+            renderRoot={(props) => <Link to="/agents/$agentId/runs/$runId" params={{ agentId, runId }} {...props} />}
+          >
             Recording and details
           </Button>
         )}

@@ -22,7 +22,12 @@ export function parseMessage(raw: string): ServerMessage | null {
     case "mark":
       return { type: "mark", name: String(message["name"]) };
     case "ended":
-      return { type: "ended", status: String(message["status"]), outcome: word(message["outcome"]), endReason: word(message["end_reason"]) };
+      return {
+        type: "ended",
+        status: String(message["status"]),
+        outcome: word(message["outcome"]),
+        endReason: word(message["end_reason"]),
+      };
     case "error":
       return { type: "error", code: String(message["code"]), detail: word(message["detail"]) ?? "The call failed." };
     default:
@@ -33,7 +38,10 @@ export function parseMessage(raw: string): ServerMessage | null {
 function eventOf(value: unknown): ServerMessage | null {
   if (!isObject(value) || typeof value["type"] !== "string") return null;
   const at = typeof value["at_ms"] === "number" ? value["at_ms"] : 0;
-  return { type: "event", event: { type: value["type"], at_ms: at, data: isObject(value["data"]) ? value["data"] : {} } };
+  return {
+    type: "event",
+    event: { type: value["type"], at_ms: at, data: isObject(value["data"]) ? value["data"] : {} },
+  };
 }
 
 function parseObject(raw: string): Record<string, unknown> | null {

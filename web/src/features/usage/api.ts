@@ -26,7 +26,10 @@ export function usePeriod() {
 }
 
 export function useModels() {
-  return useQuery({ queryKey: ["usage", "models"], queryFn: () => unwrap(api.GET("/api/v1/organizations/usage/by-model")) });
+  return useQuery({
+    queryKey: ["usage", "models"],
+    queryFn: () => unwrap(api.GET("/api/v1/organizations/usage/by-model")),
+  });
 }
 
 export function useLedger(page: number) {
@@ -50,6 +53,7 @@ export function useRunningCampaigns() {
     queryKey: ["campaigns"],
     refetchInterval: 10_000,
     queryFn: () => unwrap(api.GET("/api/v1/campaign/", { params: { query: { limit: 100 } } })),
-    select: (campaigns) => campaigns.filter((campaign) => campaign.status === "running" || campaign.status === "paused"),
+    select: (campaigns) =>
+      campaigns.filter((campaign) => campaign.status === "running" || campaign.status === "paused"),
   });
 }

@@ -30,12 +30,32 @@ export default function Chart({ label, kind, rows, series, show }: ChartProps) {
           <CartesianGrid vertical={false} stroke="var(--line)" />
           <XAxis dataKey="at" tickLine={false} axisLine={false} tick={TICK} minTickGap={28} />
           <YAxis tickLine={false} axisLine={false} tick={TICK} width={62} tickFormatter={show} allowDecimals={false} />
-          <Tooltip content={<TooltipBox show={show} />} cursor={kind === "bars" ? { fill: "var(--soft)" } : { stroke: "var(--wire)" }} />
+          <Tooltip
+            content={<TooltipBox show={show} />}
+            cursor={kind === "bars" ? { fill: "var(--soft)" } : { stroke: "var(--wire)" }}
+          />
           {series.map((one) =>
             kind === "bars" ? (
-              <Bar key={one.key} dataKey={one.key} name={one.name} stackId="all" fill={one.color} maxBarSize={26} isAnimationActive={false} />
+              <Bar
+                key={one.key}
+                dataKey={one.key}
+                name={one.name}
+                stackId="all"
+                fill={one.color}
+                maxBarSize={26}
+                isAnimationActive={false}
+              />
             ) : (
-              <Line key={one.key} dataKey={one.key} name={one.name} stroke={one.color} strokeWidth={2} dot={rows.filter((row) => row[one.key] !== null).length <= 14} connectNulls isAnimationActive={false} />
+              <Line
+                key={one.key}
+                dataKey={one.key}
+                name={one.name}
+                stroke={one.color}
+                strokeWidth={2}
+                dot={rows.filter((row) => row[one.key] !== null).length <= 14}
+                connectNulls
+                isAnimationActive={false}
+              />
             ),
           )}
         </Kind>

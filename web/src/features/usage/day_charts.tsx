@@ -11,7 +11,11 @@ import classes from "./usage.module.css";
 const Chart = lazy(() => import("./charts"));
 
 function dayName(iso: string): string {
-  return new Date(`${iso}T12:00:00Z`).toLocaleDateString(undefined, { day: "numeric", month: "short", timeZone: "UTC" });
+  return new Date(`${iso}T12:00:00Z`).toLocaleDateString(undefined, {
+    day: "numeric",
+    month: "short",
+    timeZone: "UTC",
+  });
 }
 
 export function OutcomesChart({ days }: { days: Insights["days"] }) {
@@ -42,7 +46,13 @@ export function MinutesChart({ days }: { days: Insights["days"] }) {
   const rows = days.map((day) => ({ at: dayName(day.date), minutes: day.total_minutes }));
   return (
     <Framed title="Minutes" isEmpty={rows.every((row) => row.minutes === 0)}>
-      <Chart label="Minutes of each day" kind="bars" rows={rows} series={[{ key: "minutes", name: "Minutes", color: SERIES[0] }]} show={count} />
+      <Chart
+        label="Minutes of each day"
+        kind="bars"
+        rows={rows}
+        series={[{ key: "minutes", name: "Minutes", color: SERIES[0] }]}
+        show={count}
+      />
     </Framed>
   );
 }
@@ -50,13 +60,33 @@ export function MinutesChart({ days }: { days: Insights["days"] }) {
 export function CostChart({ days }: { days: Insights["days"] }) {
   const rows = days.map((day) => ({ at: dayName(day.date), cost: day.total_cost_cents }));
   return (
-    <Framed title="Cost" isEmpty={rows.every((row) => row.cost === 0)} empty="Nothing has cost anything: offline models and simulated phones are free.">
-      <Chart label="Cost of each day" kind="bars" rows={rows} series={[{ key: "cost", name: "Cost", color: SERIES[1] }]} show={money} />
+    <Framed
+      title="Cost"
+      isEmpty={rows.every((row) => row.cost === 0)}
+      empty="Nothing has cost anything: offline models and simulated phones are free."
+    >
+      <Chart
+        label="Cost of each day"
+        kind="bars"
+        rows={rows}
+        series={[{ key: "cost", name: "Cost", color: SERIES[1] }]}
+        show={money}
+      />
     </Framed>
   );
 }
 
-function Framed({ title, isEmpty, empty = "Nothing in these days.", children }: { title: string; isEmpty: boolean; empty?: string; children: ReactNode }) {
+function Framed({
+  title,
+  isEmpty,
+  empty = "Nothing in these days.",
+  children,
+}: {
+  title: string;
+  isEmpty: boolean;
+  empty?: string;
+  children: ReactNode;
+}) {
   return (
     <Panel title={title}>
       {isEmpty ? (

@@ -23,7 +23,10 @@ export function OverviewPage() {
   const latest = useLatest();
   const name = account.data?.name?.split(" ")[0];
   return (
-    <Page title="Overview" about={name ? `Welcome back, ${name}. This is how your agents do.` : "This is how your agents do."}>
+    <Page
+      title="Overview"
+      about={name ? `Welcome back, ${name}. This is how your agents do.` : "This is how your agents do."}
+    >
       <Loaded query={latest} what="The latest runs" height={360}>
         {(runs) =>
           runs.total_count === 0 ? (
@@ -58,11 +61,27 @@ function Month({ insights }: { insights: Insights | undefined }) {
     <Loaded query={period} what="This month" height={96}>
       {(data) => (
         <Figures>
-          <Figure name="Runs this month" value={count(data.total_calls)} note={today && `${count(today.call_count)} today`} />
-          <Figure name="Minutes this month" value={count(Math.round(data.total_minutes * 10) / 10)} note={today && `${count(Math.round(today.total_minutes * 10) / 10)} today`} />
-          <Figure name="Cost this month" value={money(data.total_cost_cents)} note={today && `${money(today.total_cost_cents)} today`} />
+          <Figure
+            name="Runs this month"
+            value={count(data.total_calls)}
+            note={today && `${count(today.call_count)} today`}
+          />
+          <Figure
+            name="Minutes this month"
+            value={count(Math.round(data.total_minutes * 10) / 10)}
+            note={today && `${count(Math.round(today.total_minutes * 10) / 10)} today`}
+          />
+          <Figure
+            name="Cost this month"
+            value={money(data.total_cost_cents)}
+            note={today && `${money(today.total_cost_cents)} today`}
+          />
           <Figure name="Answer time today" value={ms(today?.p50_ms)} note="median" />
-          <Figure name="Balance" value={money(data.balance_cents)} note={data.is_unlimited ? "not limited" : `${count(Math.floor(data.minutes_remaining))} minutes left`} />
+          <Figure
+            name="Balance"
+            value={money(data.balance_cents)}
+            note={data.is_unlimited ? "not limited" : `${count(Math.floor(data.minutes_remaining))} minutes left`}
+          />
         </Figures>
       )}
     </Loaded>
@@ -71,7 +90,14 @@ function Month({ insights }: { insights: Insights | undefined }) {
 
 function Latest({ runs }: { runs: Schema<"UsageRunItem">[] }) {
   return (
-    <Panel title="Latest runs" right={<Anchor fz="sm" renderRoot={(props) => <Link to="/runs" {...props} />}>All runs</Anchor>}>
+    <Panel
+      title="Latest runs"
+      right={
+        <Anchor fz="sm" renderRoot={(props) => <Link to="/runs" {...props} />}>
+          All runs
+        </Anchor>
+      }
+    >
       <ul className={classes.lines}>
         {runs.map((run) => (
           <li key={run.run_id}>
@@ -96,7 +122,14 @@ function Latest({ runs }: { runs: Schema<"UsageRunItem">[] }) {
 function Running() {
   const campaigns = useRunningCampaigns();
   return (
-    <Panel title="Campaigns under way" right={<Anchor fz="sm" renderRoot={(props) => <Link to="/campaigns" {...props} />}>All campaigns</Anchor>}>
+    <Panel
+      title="Campaigns under way"
+      right={
+        <Anchor fz="sm" renderRoot={(props) => <Link to="/campaigns" {...props} />}>
+          All campaigns
+        </Anchor>
+      }
+    >
       <Loaded query={campaigns} what="The campaigns" height={90}>
         {(data) =>
           data.length === 0 ? (
@@ -112,9 +145,15 @@ function Running() {
                       {campaign.name}
                     </Text>
                     <Text span fz="xs" c="dimmed">
-                      {campaign.status === "paused" ? "Paused" : `${count(campaign.progress.completed)} of ${count(campaign.progress.total_contacts)}`}
+                      {campaign.status === "paused"
+                        ? "Paused"
+                        : `${count(campaign.progress.completed)} of ${count(campaign.progress.total_contacts)}`}
                     </Text>
-                    <Progress value={campaign.progress.progress_percentage} aria-label={`${campaign.name}: how much is done`} style={{ gridColumn: "1 / -1" }} />
+                    <Progress
+                      value={campaign.progress.progress_percentage}
+                      aria-label={`${campaign.name}: how much is done`}
+                      style={{ gridColumn: "1 / -1" }}
+                    />
                   </Link>
                 </li>
               ))}
@@ -127,13 +166,32 @@ function Running() {
 }
 
 const FIRST = [
-  { link: { to: "/" }, icon: Bot, title: "Talk with an agent", words: "Open one and press Start talking: it needs nothing but your microphone." },
-  { link: { to: "/campaigns/new" }, icon: Megaphone, title: "Call a list", words: "Upload a CSV. The simulated phones answer, are busy or have a machine, and nothing costs." },
-  { link: { to: "/settings/$section", params: { section: "models" } }, icon: AudioLines, title: "Choose better voices", words: "Out of the box everything runs offline. Add a key of a vendor, and the agents sound and understand better." },
+  {
+    link: { to: "/" },
+    icon: Bot,
+    title: "Talk with an agent",
+    words: "Open one and press Start talking: it needs nothing but your microphone.",
+  },
+  {
+    link: { to: "/campaigns/new" },
+    icon: Megaphone,
+    title: "Call a list",
+    words: "Upload a CSV. The simulated phones answer, are busy or have a machine, and nothing costs.",
+  },
+  {
+    link: { to: "/settings/$section", params: { section: "models" } },
+    icon: AudioLines,
+    title: "Choose better voices",
+    words: "Out of the box everything runs offline. Add a key of a vendor, and the agents sound and understand better.",
+  },
 ] as const;
 
 /** Of an organisation that has no agent yet. */
-const MAKE = { ...FIRST[0], title: "Make an agent", words: "It begins with a greeting and a goodbye. Change what it says, and press Start talking." };
+const MAKE = {
+  ...FIRST[0],
+  title: "Make an agent",
+  words: "It begins with a greeting and a goodbye. Change what it says, and press Start talking.",
+};
 
 function FirstSteps() {
   const agents = useAgentNames();

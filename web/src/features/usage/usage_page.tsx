@@ -61,10 +61,21 @@ function Period() {
       {(data) => (
         <Figures>
           <Figure name="Runs this month" value={count(data.total_calls)} />
-          <Figure name="Minutes this month" value={count(Math.round(data.total_minutes * 10) / 10)} note={data.included_minutes > 0 && `${count(data.included_minutes)} included`} />
+          <Figure
+            name="Minutes this month"
+            value={count(Math.round(data.total_minutes * 10) / 10)}
+            note={data.included_minutes > 0 && `${count(data.included_minutes)} included`}
+          />
           <Figure name="Cost this month" value={money(data.total_cost_cents)} />
-          <Figure name="Balance" value={money(data.balance_cents)} note={data.is_enforced ? "empty: new calls are refused" : "not limited"} />
-          <Figure name="Minutes left" value={data.is_unlimited ? "No limit" : count(Math.floor(data.minutes_remaining))} />
+          <Figure
+            name="Balance"
+            value={money(data.balance_cents)}
+            note={data.is_enforced ? "empty: new calls are refused" : "not limited"}
+          />
+          <Figure
+            name="Minutes left"
+            value={data.is_unlimited ? "No limit" : count(Math.floor(data.minutes_remaining))}
+          />
         </Figures>
       )}
     </Loaded>
@@ -166,13 +177,24 @@ function Models() {
   );
 }
 
-function amountOf(model: { prompt_tokens: number; completion_tokens: number; characters: number; seconds: number }): string {
-  if (model.prompt_tokens + model.completion_tokens > 0) return `${count(model.prompt_tokens)} in, ${count(model.completion_tokens)} out tokens`;
+function amountOf(model: {
+  prompt_tokens: number;
+  completion_tokens: number;
+  characters: number;
+  seconds: number;
+}): string {
+  if (model.prompt_tokens + model.completion_tokens > 0)
+    return `${count(model.prompt_tokens)} in, ${count(model.completion_tokens)} out tokens`;
   if (model.characters > 0) return `${count(model.characters)} characters`;
   return `${count(Math.round(model.seconds))} seconds`;
 }
 
-const LEDGER_COLUMNS = [{ title: "When" }, { title: "What" }, { title: "Amount", isRight: true }, { title: "Balance", isRight: true }];
+const LEDGER_COLUMNS = [
+  { title: "When" },
+  { title: "What" },
+  { title: "Amount", isRight: true },
+  { title: "Balance", isRight: true },
+];
 
 function Ledger() {
   const [page, setPage] = useState(1);
@@ -183,7 +205,15 @@ function Ledger() {
       <Loaded query={ledger} what="The ledger">
         {(data) =>
           data.entries.length === 0 ? (
-            <Empty isInside title="No entries" action={<Button variant="default" renderRoot={(props) => <Link to="/runs" {...props} />}>See the runs</Button>}>
+            <Empty
+              isInside
+              title="No entries"
+              action={
+                <Button variant="default" renderRoot={(props) => <Link to="/runs" {...props} />}>
+                  See the runs
+                </Button>
+              }
+            >
               Credits and charged conversations stand here, one line each.
             </Empty>
           ) : (

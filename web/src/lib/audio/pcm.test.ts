@@ -16,7 +16,11 @@ describe("Framer", () => {
   it("cuts exact frames out of odd blocks and loses nothing", () => {
     const framer = new Framer(320);
     const input = Float32Array.from({ length: 1000 }, (_, i) => i);
-    const frames = [...framer.push(input.slice(0, 301)), ...framer.push(input.slice(301, 302)), ...framer.push(input.slice(302))];
+    const frames = [
+      ...framer.push(input.slice(0, 301)),
+      ...framer.push(input.slice(301, 302)),
+      ...framer.push(input.slice(302)),
+    ];
     expect(frames.map((frame) => frame.length)).toEqual([320, 320, 320]);
     expect(frames.flatMap((frame) => [...frame])).toEqual([...input.slice(0, 960)]);
     expect(framer.push(new Float32Array(280))[0]?.[0]).toBe(960);

@@ -3,7 +3,10 @@ import { rms } from "./pcm";
 import { Resampler } from "./resample";
 
 function tone(hz: number, rate: number, seconds: number): Float32Array {
-  return Float32Array.from({ length: Math.round(rate * seconds) }, (_, i) => 0.5 * Math.sin((2 * Math.PI * hz * i) / rate));
+  return Float32Array.from(
+    { length: Math.round(rate * seconds) },
+    (_, i) => 0.5 * Math.sin((2 * Math.PI * hz * i) / rate),
+  );
 }
 
 function inBlocks(resampler: Resampler, input: Float32Array, size: number): Float32Array {
@@ -15,7 +18,8 @@ function inBlocks(resampler: Resampler, input: Float32Array, size: number): Floa
 /** Hz by counting rising zero crossings. */
 function frequency(samples: Float32Array, rate: number): number {
   let crossings = 0;
-  for (let i = 1; i < samples.length; i++) if ((samples[i - 1] as number) < 0 && (samples[i] as number) >= 0) crossings++;
+  for (let i = 1; i < samples.length; i++)
+    if ((samples[i - 1] as number) < 0 && (samples[i] as number) >= 0) crossings++;
   return (crossings * rate) / samples.length;
 }
 

@@ -8,7 +8,8 @@ function kernel(): Float32Array {
   const table = new Float32Array(ZERO_CROSSINGS * PHASES + 2);
   for (let i = 0; i <= ZERO_CROSSINGS * PHASES; i++) {
     const x = i / PHASES;
-    const window = 0.42 + 0.5 * Math.cos((Math.PI * x) / ZERO_CROSSINGS) + 0.08 * Math.cos((2 * Math.PI * x) / ZERO_CROSSINGS);
+    const window =
+      0.42 + 0.5 * Math.cos((Math.PI * x) / ZERO_CROSSINGS) + 0.08 * Math.cos((2 * Math.PI * x) / ZERO_CROSSINGS);
     table[i] = (x === 0 ? 1 : Math.sin(Math.PI * x) / (Math.PI * x)) * window;
   }
   return table;
