@@ -7,9 +7,9 @@ import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { keepFocus } from "../lib/keep_focus";
-import { ignoreStrayDrops } from "../lib/stray_drops";
-import { queryClient } from "./query_client";
+import { keepFocus } from "../lib/focus/keep-focus";
+import { ignoreStrayDrops } from "../lib/ui/prevent-file-drop";
+import { queryClient } from "./query-client";
 import { router } from "./router";
 import { theme } from "./theme";
 

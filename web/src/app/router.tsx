@@ -10,12 +10,12 @@ import {
 } from "@tanstack/react-router";
 import type { ComponentType } from "react";
 import { InvitationPage, SignInPage } from "../features/auth";
-import { readPlace } from "../features/runs/place";
-import { readRunSearch } from "../features/runs/search";
-import { token } from "../lib/session";
-import { Broken } from "./broken";
-import { NotFound } from "./not_found";
-import { Shell } from "./shell";
+import { readPlace } from "../features/runs/player/place";
+import { readRunSearch } from "../features/runs/list/search";
+import { token } from "../lib/api/session";
+import { Broken } from "./screens/error-screen";
+import { NotFound } from "./screens/not-found";
+import { Shell } from "./shell/shell";
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound });
 
@@ -65,7 +65,7 @@ const parseId = (raw: string) => {
 const agents = createRoute({
   getParentRoute: () => signedIn,
   path: "/",
-  component: lazyRouteComponent(() => import("./agents_screen"), "AgentsScreen"),
+  component: lazyRouteComponent(() => import("./screens/agents-screen"), "AgentsScreen"),
 });
 
 const agent = createRoute({
@@ -76,7 +76,7 @@ const agent = createRoute({
     stringify: ({ agentId }) => ({ agentId: String(agentId) }),
   },
   staticData: { isWide: true },
-  component: lazyRouteComponent(() => import("./agent_screen"), "AgentScreen"),
+  component: lazyRouteComponent(() => import("./screens/agent-screen"), "AgentScreen"),
 });
 
 const run = createRoute({
@@ -87,7 +87,7 @@ const run = createRoute({
     stringify: ({ agentId, runId }) => ({ agentId: String(agentId), runId: String(runId) }),
   },
   validateSearch: readPlace,
-  component: lazyRouteComponent(() => import("./run_screen"), "RunScreen"),
+  component: lazyRouteComponent(() => import("./screens/run-screen"), "RunScreen"),
 });
 
 const runs = createRoute({

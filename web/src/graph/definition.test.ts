@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parse, stepName, summaryOf } from "./definition";
 import { diff } from "./diff";
-import { reconnect, setWayData } from "./edit";
+import { reconnect, setWayData } from "./editing/edit";
 import { besides, findings, placeOf } from "./problems";
 import { search } from "./search";
 import { type NodeSpec, canConnect, isShown } from "./specs";

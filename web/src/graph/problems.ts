@@ -1,6 +1,6 @@
 /** Findings of the validation, sorted to what they are about. */
 
-import type { components } from "../lib/api";
+import type { components } from "../lib/api/api";
 import { type Definition, stepName, wayLabel } from "./definition";
 
 export type Issue = components["schemas"]["WorkflowIssue"];

@@ -1,7 +1,7 @@
 /** Which steps may use a tool or a document, seen from the tool or the document. */
 
 import type { Definition, Step } from "./definition";
-import { setStepData } from "./edit";
+import { setStepData } from "./editing/edit";
 import type { NodeSpec } from "./specs";
 
 /** Fields that name it; what is added is written to the first. */

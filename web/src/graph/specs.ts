@@ -1,8 +1,8 @@
 /** What the served node kinds declare, applied: new steps, which fields are shown, where ways may lead. */
 
-import type { components } from "../lib/api";
+import type { components } from "../lib/api/api";
 import type { Data, Definition, Point, Step } from "./definition";
-import { newStepId } from "./edit";
+import { newStepId } from "./editing/edit";
 
 export type NodeSpec = components["schemas"]["NodeSpec"];
 export type PropertySpec = components["schemas"]["PropertySpec"];

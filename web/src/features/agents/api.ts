@@ -1,7 +1,7 @@
 /** Requests about agents. */
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { api, unwrap } from "../../lib/client";
+import { api, unwrap } from "../../lib/api/client";
 import { starterDefinition } from "./starter";
 
 export function useAgents() {

@@ -1,3 +1,3 @@
 /** The list of agents, and making one. */
 
-export { AgentsPage } from "./agents_page";
+export { AgentsPage } from "./agents-page";

@@ -1,8 +1,8 @@
 /** Requests of signing in and out. */
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { api, unwrap } from "../../lib/client";
-import { signedIn, signedOut, useToken } from "../../lib/session";
+import { api, unwrap } from "../../lib/api/client";
+import { signedIn, signedOut, useToken } from "../../lib/api/session";
 
 export interface Credentials {
   email: string;

@@ -1,5 +1,5 @@
 /** Signing in and out, and joining an organisation. */
 
 export { useOrganizations, useSignOut, useSwitch } from "./api";
-export { InvitationPage } from "./invitation_page";
-export { SignInPage } from "./sign_in_page";
+export { InvitationPage } from "./invitation-page";
+export { SignInPage } from "./sign-in-page";

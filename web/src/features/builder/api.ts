@@ -1,12 +1,12 @@
 /** Requests of the editor. */
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Conflict } from "../../graph/autosave";
+import { Conflict } from "../../graph/editing/autosave";
 import { type Data, type Definition, parse } from "../../graph/definition";
 import type { NodeSpec } from "../../graph/specs";
-import { api, unwrap } from "../../lib/client";
-import { ApiError } from "../../lib/errors";
-import type { Agent } from "../../lib/types";
+import { api, unwrap } from "../../lib/api/client";
+import { ApiError } from "../../lib/api/errors";
+import type { Agent } from "../../lib/api/types";
 
 /** What one save stores, and what undo goes back through. */
 export interface Document {

@@ -3,11 +3,11 @@
 import { ReactFlowProvider } from "@xyflow/react";
 import { type ReactNode, useMemo } from "react";
 import classes from "./builder.module.css";
-import { Canvas } from "./canvas";
-import { type Editor, EditorProvider } from "./editor";
-import { MarksProvider } from "./marks";
-import { Palette } from "./palette";
-import { ConflictBar } from "./save_state";
+import { Canvas } from "./canvas/canvas";
+import { type Editor, EditorProvider } from "./state/editor";
+import { MarksProvider } from "./state/marks";
+import { Palette } from "./canvas/palette";
+import { ConflictBar } from "./header/save-state";
 
 interface BuilderProps {
   editor: Editor;

@@ -2,8 +2,8 @@
 
 export { useAgent, useNodeTypes } from "./api";
 export { Builder } from "./builder";
-export { type Editor, useEditor } from "./editor";
-export { Header } from "./header";
-export { Inspector } from "./inspector";
-export { SettingsPanel } from "./settings_panel";
-export { VersionsPanel } from "./versions_panel";
+export { type Editor, useEditor } from "./state/editor";
+export { Header } from "./header/header";
+export { Inspector } from "./forms/inspector";
+export { SettingsPanel } from "./settings/settings-panel";
+export { VersionsPanel } from "./panels/versions-panel";

@@ -2,12 +2,12 @@
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { api, unwrap } from "../../lib/client";
-import { ApiError } from "../../lib/errors";
-import { listen } from "../../lib/sse";
-import { useLongList } from "../../lib/long_list";
-import type { Schema } from "../../lib/types";
-import { send } from "../../lib/upload";
+import { api, unwrap } from "../../lib/api/client";
+import { ApiError } from "../../lib/api/errors";
+import { listen } from "../../lib/api/sse";
+import { useLongList } from "../../lib/api/long-list";
+import type { Schema } from "../../lib/api/types";
+import { send } from "../../lib/api/upload";
 
 export type Campaign = Schema<"CampaignResponse">;
 export type Progress = Schema<"ProgressRecord">;

@@ -1,5 +1,5 @@
 /** Lists of people who are called. */
 
-export { CampaignPage } from "./campaign_page";
-export { CampaignsPage } from "./campaigns_page";
-export { NewCampaignPage } from "./new_campaign_page";
+export { CampaignPage } from "./detail/campaign-page";
+export { CampaignsPage } from "./campaigns-page";
+export { NewCampaignPage } from "./create/new-campaign-page";

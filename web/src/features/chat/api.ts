@@ -1,8 +1,8 @@
 /** Requests of the text chat: the same engine as a call, without audio. */
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import type { components } from "../../lib/api";
-import { api, unwrap } from "../../lib/client";
+import type { components } from "../../lib/api/api";
+import { api, unwrap } from "../../lib/api/client";
 
 export type TextChat = components["schemas"]["TextChat"];
 

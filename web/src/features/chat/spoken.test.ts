@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Ear, Mouth } from "./speech_ports";
+import type { Ear, Mouth } from "./speech-ports";
 import { SpokenChat, type SpokenState } from "./spoken";
 
 class FakeMouth implements Mouth {

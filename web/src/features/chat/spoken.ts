@@ -1,6 +1,6 @@
 /** Who has the word in a text chat that is spoken by the browser: the agent says all that is new, then the caller is heard. */
 
-import type { Ear, Mouth } from "./speech_ports";
+import type { Ear, Mouth } from "./speech-ports";
 
 export type SpokenState =
   | { name: "off" }

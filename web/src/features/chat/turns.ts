@@ -1,6 +1,6 @@
 /** What stands in the chat, as a pure function of the turns and of what was sent. */
 
-import type { components } from "../../lib/api";
+import type { components } from "../../lib/api/api";
 
 type Turn = components["schemas"]["ChatTurn"];
 

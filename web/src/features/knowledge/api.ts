@@ -1,11 +1,11 @@
 /** Requests about documents. */
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { api, unwrap } from "../../lib/client";
-import { useLongList } from "../../lib/long_list";
-import { token } from "../../lib/session";
-import type { Schema } from "../../lib/types";
-import { send } from "../../lib/upload";
+import { api, unwrap } from "../../lib/api/client";
+import { useLongList } from "../../lib/api/long-list";
+import { token } from "../../lib/api/session";
+import type { Schema } from "../../lib/api/types";
+import { send } from "../../lib/api/upload";
 
 export type Document = Schema<"DocumentResponse">;
 

@@ -1,3 +1,3 @@
 /** Documents that agents know. */
 
-export { KnowledgePage } from "./knowledge_page";
+export { KnowledgePage } from "./knowledge-page";

@@ -1,8 +1,8 @@
 /** Requests about carrier accounts and telephone numbers. */
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { api, unwrap } from "../../lib/client";
-import type { Schema } from "../../lib/types";
+import { api, unwrap } from "../../lib/api/client";
+import type { Schema } from "../../lib/api/types";
 
 export type Account = Schema<"TelephonyConfigItem">;
 export type PhoneNumber = Schema<"PhoneNumberResponse">;

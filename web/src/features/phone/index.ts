@@ -1,3 +1,3 @@
 /** Carriers, their numbers, and who answers them. */
 
-export { PhonePage } from "./phone_page";
+export { PhonePage } from "./phone-page";

@@ -1,9 +1,9 @@
 /** Requests about runs. */
 
 import { useQuery } from "@tanstack/react-query";
-import { api, unwrap } from "../../lib/client";
-import type { Run } from "../../lib/types";
-import { criteriaOf, type RunSearch } from "./search";
+import { api, unwrap } from "../../lib/api/client";
+import type { Run } from "../../lib/api/types";
+import { criteriaOf, type RunSearch } from "./list/search";
 
 const LIVE = ["initiated", "ringing", "in_progress"];
 

@@ -1,5 +1,5 @@
 /** What became of conversations. */
 
-export { RunPage } from "./run_page";
-export { RunsPage } from "./runs_page";
-export { RunsPanel } from "./runs_panel";
+export { RunPage } from "./detail/run-page";
+export { RunsPage } from "./list/runs-page";
+export { RunsPanel } from "./list/runs-panel";

@@ -1,7 +1,7 @@
 /** The parts of the settings: their names, and who sees them. */
 
 import { type ComponentType, type LazyExoticComponent, lazy } from "react";
-import type { May } from "../../lib/account";
+import type { May } from "../../lib/organization/organization-context";
 
 export interface Section {
   key: string;
@@ -20,59 +20,71 @@ export const SECTIONS: readonly Section[] = [
     title: "General",
     group: "Organisation",
     isFor: everybody,
-    page: lazy(() => import("./organization_section")),
+    page: lazy(() => import("./organization/organization-section")),
   },
   {
     key: "members",
     title: "Members",
     group: "Organisation",
     isFor: admins,
-    page: lazy(() => import("./members_section")),
+    page: lazy(() => import("./members/members-section")),
   },
   {
     key: "audit",
     title: "Audit log",
     group: "Organisation",
     isFor: admins,
-    page: lazy(() => import("./audit_section")),
+    page: lazy(() => import("./organization/audit-section")),
   },
   {
     key: "models",
     title: "Models",
     group: "Building blocks",
     isFor: everybody,
-    page: lazy(() => import("./models_section")),
+    page: lazy(() => import("./models/models-section")),
   },
   {
     key: "tools",
     title: "Tools",
     group: "Building blocks",
     isFor: everybody,
-    page: lazy(() => import("./tools_section")),
+    page: lazy(() => import("./tools/tools-section")),
   },
   {
     key: "credentials",
     title: "Credentials",
     group: "Building blocks",
     isFor: everybody,
-    page: lazy(() => import("./credentials_section")),
+    page: lazy(() => import("./credentials/credentials-section")),
   },
   {
     key: "do-not-call",
     title: "Do not call",
     group: "Building blocks",
     isFor: everybody,
-    page: lazy(() => import("./do_not_call_section")),
+    page: lazy(() => import("./do-not-call/do-not-call-section")),
   },
-  { key: "keys", title: "API keys", group: "Connections", isFor: admins, page: lazy(() => import("./keys_section")) },
+  {
+    key: "keys",
+    title: "API keys",
+    group: "Connections",
+    isFor: admins,
+    page: lazy(() => import("./keys/keys-section")),
+  },
   {
     key: "webhooks",
     title: "Webhooks",
     group: "Connections",
     isFor: admins,
-    page: lazy(() => import("./webhooks_section")),
+    page: lazy(() => import("./webhooks/webhooks-section")),
   },
-  { key: "account", title: "Account", group: "You", isFor: everybody, page: lazy(() => import("./account_section")) },
+  {
+    key: "account",
+    title: "Account",
+    group: "You",
+    isFor: everybody,
+    page: lazy(() => import("./account/account-section")),
+  },
 ];
 
 export const GROUPS = ["Organisation", "Building blocks", "Connections", "You"] as const;

@@ -1,4 +1,4 @@
 /** Calls to simulated people. */
 
-export { SimulatePanel } from "./simulate_panel";
-export { type Simulation, useSimulation } from "./use_simulation";
+export { SimulatePanel } from "./simulate-panel";
+export { type Simulation, useSimulation } from "./use-simulation";

@@ -1,10 +1,10 @@
 /** Requests across organisations. */
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { api, unwrap } from "../../lib/client";
-import { useLongList } from "../../lib/long_list";
-import { borrow } from "../../lib/session";
-import type { Schema } from "../../lib/types";
+import { api, unwrap } from "../../lib/api/client";
+import { useLongList } from "../../lib/api/long-list";
+import { borrow } from "../../lib/api/session";
+import type { Schema } from "../../lib/api/types";
 
 export function useOrganizations() {
   return useLongList(["superuser", "organizations"], (part) =>

@@ -1,3 +1,3 @@
 /** What those see who run the installation. */
 
-export { SuperuserPage } from "./superuser_page";
+export { SuperuserPage } from "./superuser-page";

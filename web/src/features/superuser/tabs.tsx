@@ -2,12 +2,12 @@
 
 import { Badge, Table } from "@mantine/core";
 import { useState } from "react";
-import { DataTable, Pager, ShowMore } from "../../components/data_table";
-import { Empty, Loaded } from "../../components/page";
-import { Panel } from "../../components/panel";
-import { RunBadge } from "../../components/run_badge";
-import { count, dateTime, duration, money, when, words } from "../../lib/format";
-import { useLastPage } from "../../lib/last_page";
+import { DataTable, Pager, ShowMore } from "../../components/tables/data-table";
+import { Empty, Loaded } from "../../components/layout/page";
+import { Panel } from "../../components/layout/panel";
+import { RunBadge } from "../../components/runs/run-badge";
+import { count, dateTime, duration, money, when, words } from "../../lib/format/format";
+import { useLastPage } from "../../lib/ui/last-page";
 import { useCampaigns, useRuns, useWorkflows } from "./api";
 
 const NOTHING = (

@@ -1,8 +1,8 @@
 /** Requests that a browser call needs. */
 
 import { useQuery } from "@tanstack/react-query";
-import { socketAddress } from "../../lib/address";
-import { api, unwrap } from "../../lib/client";
+import { socketAddress } from "../../lib/api/address";
+import { api, unwrap } from "../../lib/api/client";
 
 export interface MediaAddress {
   runId: number;

@@ -3,8 +3,8 @@
 import { Button, Popover, SimpleGrid } from "@mantine/core";
 import { useEffect, useState } from "react";
 import { Meter } from "./meter";
-import classes from "./talk_panel.module.css";
-import type { Call } from "./use_call";
+import classes from "./talk-panel.module.css";
+import type { Call } from "./use-call";
 
 const KEYS = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "*", "0", "#"];
 

@@ -1,7 +1,7 @@
 /** Why there is no microphone, and what helps. */
 
 import { Button, List, Text } from "@mantine/core";
-import classes from "./talk_panel.module.css";
+import classes from "./talk-panel.module.css";
 
 type Reason = "insecure" | "denied" | "missing" | "busy";
 

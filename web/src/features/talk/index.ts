@@ -1,5 +1,5 @@
 /** The browser call. */
 
-export { TalkPanel } from "./talk_panel";
-export { type Call, useCall } from "./use_call";
-export { isBusy } from "./call_state";
+export { TalkPanel } from "./talk-panel";
+export { type Call, useCall } from "./use-call";
+export { isBusy } from "./call-state";

@@ -2,7 +2,7 @@
 
 import { useEffect, useRef } from "react";
 import { meter } from "../../lib/audio/pcm";
-import classes from "./talk_panel.module.css";
+import classes from "./talk-panel.module.css";
 
 /** How much of the shown level is left after a frame of silence. */
 const DECAY = 0.86;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { CallEvent } from "../../lib/events";
-import { type CallAction, IDLE, reduce } from "./call_state";
+import type { CallEvent } from "../../lib/live/events";
+import { type CallAction, IDLE, reduce } from "./call-state";
 import { parseMessage } from "./wire";
 
 const event = (type: string, data: Record<string, unknown> = {}): CallAction => ({

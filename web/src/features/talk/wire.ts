@@ -1,6 +1,6 @@
 /** The text messages of the browser's media socket. Binary messages are PCM16, mono, 16 kHz. */
 
-import type { CallEvent } from "../../lib/events";
+import type { CallEvent } from "../../lib/live/events";
 
 export type ServerMessage =
   | { type: "event"; event: CallEvent }

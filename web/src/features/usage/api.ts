@@ -1,8 +1,8 @@
 /** Requests about usage. */
 
 import { useQuery } from "@tanstack/react-query";
-import { api, unwrap } from "../../lib/client";
-import type { Schema } from "../../lib/types";
+import { api, unwrap } from "../../lib/api/client";
+import type { Schema } from "../../lib/api/types";
 
 export type Insights = Schema<"InsightsResponse">;
 

@@ -1,7 +1,7 @@
 /** The lines and bars of the usage pages: one place that knows the chart library, and comes only when something is drawn. */
 
 import { Bar, BarChart, CartesianGrid, Line, LineChart, ResponsiveContainer, Tooltip, XAxis, YAxis } from "recharts";
-import { TooltipBox } from "../../components/chart_tooltip";
+import { TooltipBox } from "../../components/charts/chart-tooltip";
 import classes from "./usage.module.css";
 
 export interface Series {

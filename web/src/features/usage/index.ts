@@ -1,4 +1,4 @@
 /** How much was used, what it cost, and how it went. */
 
-export { OverviewPage } from "./overview_page";
-export { UsagePage } from "./usage_page";
+export { OverviewPage } from "./overview-page";
+export { UsagePage } from "./usage-page";

@@ -1,6 +1,6 @@
 /** The loudspeaker: plays 16 kHz PCM16 as it comes, drops it at once on `clear`, reports marks when really played. */
 
-import { JitterBuffer } from "./jitter_buffer";
+import { JitterBuffer } from "./jitter-buffer";
 import { WIRE_RATE, fromPcm16, rms } from "./pcm";
 import { Resampler } from "./resample";
 import type { ToPlayback } from "./messages";

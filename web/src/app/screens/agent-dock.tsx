@@ -1,0 +1,62 @@
+/** Beside the canvas: the form of what is chosen, tries, settings, versions. */
+
+import { SegmentedControl } from "@mantine/core";
+import { useEffect, useState } from "react";
+import { type Editor, Inspector, SettingsPanel, VersionsPanel } from "../../features/builder";
+import type { Agent } from "../../lib/api/types";
+import classes from "./agent-screen.module.css";
+import { BenchPane } from "./test-panel";
+import type { Bench } from "./use-test-panel";
+
+interface AgentDockProps {
+  agent: Agent;
+  canEdit: boolean;
+  bench: Bench;
+  selection: Editor["selection"];
+  form: Editor["form"];
+}
+
+export function AgentDock({ agent, canEdit, bench, selection, form }: AgentDockProps) {
+  const [shown, setShown] = useState(canEdit ? "test" : "step");
+  const chosen = [...selection.stepIds, ...selection.wayIds].join(" ");
+  useEffect(() => {
+    if (chosen !== "") setShown("step");
+  }, [chosen]);
+  useEffect(() => {
+    if (form !== null) setShown("step");
+  }, [form]);
+  const tabs = [
+    { value: "step", label: "Step" },
+    ...(canEdit ? [{ value: "test", label: "Test" }] : []),
+    { value: "settings", label: "Settings" },
+    { value: "versions", label: "Versions" },
+  ];
+  return (
+    <>
+      <div className={classes.dockTabs}>
+        <SegmentedControl
+          size="xs"
+          fullWidth
+          aria-label="Beside the canvas"
+          value={shown}
+          onChange={setShown}
+          data={tabs}
+        />
+      </div>
+      <div className={classes.pane} hidden={shown !== "step"}>
+        <Inspector />
+      </div>
+      {canEdit && (
+        <div className={`${classes.pane} ${classes.bench}`} hidden={shown !== "test"}>
+          <BenchPane agent={agent} bench={bench} />
+        </div>
+      )}
+      <div className={classes.pane} hidden={shown !== "settings"}>
+        {shown === "settings" && <SettingsPanel />}
+      </div>
+      <div className={classes.pane} hidden={shown !== "versions"}>
+        {shown === "versions" && <VersionsPanel />}
+      </div>
+    </>
+  );
+}

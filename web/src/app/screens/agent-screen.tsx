@@ -1,0 +1,98 @@
+/** The page of one agent: the editor, with a dock for forms, tries, settings and versions; and its conversations. */
+
+import { Center, Loader, SegmentedControl, Skeleton } from "@mantine/core";
+import { useDocumentTitle } from "@mantine/hooks";
+import { useParams } from "@tanstack/react-router";
+import { Suspense, lazy, useDeferredValue, useState } from "react";
+import { Problem } from "../../components/feedback/problem";
+import { Builder, Header, useAgent, useEditor, useNodeTypes } from "../../features/builder";
+import { useWhereabouts, may } from "../../lib/organization/organization-context";
+import { ApiError } from "../../lib/api/errors";
+import type { Agent } from "../../lib/api/types";
+import { AgentDock } from "./agent-dock";
+import classes from "./agent-screen.module.css";
+import { NotFound } from "./not-found";
+import { useBench } from "./use-test-panel";
+
+/** Most who open an agent want to build: its conversations come when they are asked for. */
+const RunsPanel = lazy(() =>
+  import("../../features/runs").then(({ RunsPanel: component }) => ({ default: component })),
+);
+
+export function AgentScreen() {
+  const { agentId } = useParams({ from: "/signed-in/agents/$agentId" });
+  const agent = useAgent(agentId);
+  const specs = useNodeTypes();
+  const whereabouts = useWhereabouts();
+  const isThere = !agent.isPending && !specs.isPending && !whereabouts.isPending;
+  // The editor is large: drawn as deferred, it leaves the browser time in between.
+  const isDrawn = useDeferredValue(isThere, false);
+  if (agent.isError) {
+    if (agent.error instanceof ApiError && [404, 422].includes(agent.error.status)) return <NotFound />;
+    return <Problem title="The agent could not be loaded" error={agent.error} onRetry={() => void agent.refetch()} />;
+  }
+  if (specs.isError)
+    return (
+      <Problem
+        title="The kinds of steps could not be loaded"
+        error={specs.error}
+        onRetry={() => void specs.refetch()}
+      />
+    );
+  if (agent.isPending || specs.isPending || !isThere || !isDrawn) {
+    return (
+      <Center className={classes.page} aria-busy="true">
+        <Loader aria-label="Loading the agent" />
+      </Center>
+    );
+  }
+  return <AgentView key={agentId} agent={agent.data} specs={specs.data} canEdit={may(whereabouts.data?.role).write} />;
+}
+
+interface AgentViewProps {
+  agent: Agent;
+  specs: NonNullable<ReturnType<typeof useNodeTypes>["data"]>;
+  canEdit: boolean;
+}
+
+function AgentView({ agent, specs, canEdit }: AgentViewProps) {
+  const editor = useEditor(agent, canEdit, specs);
+  const bench = useBench(agent.id, editor.flush);
+  const [view, setView] = useState("build");
+  useDocumentTitle(`${agent.name} · Offhook`);
+  const header = (
+    <Header>
+      <SegmentedControl
+        size="xs"
+        aria-label="What is shown"
+        value={view}
+        onChange={setView}
+        data={[
+          { value: "build", label: "Build" },
+          { value: "runs", label: "Conversations" },
+        ]}
+      />
+    </Header>
+  );
+  const runs = (
+    <div className={classes.runs}>
+      <Suspense fallback={<Skeleton h={320} radius={14} />}>
+        <RunsPanel agentId={agent.id} />
+      </Suspense>
+    </div>
+  );
+  return (
+    <div className={classes.page}>
+      <Builder
+        editor={editor}
+        liveId={bench.nodeId}
+        visited={bench.visited}
+        header={header}
+        dock={
+          <AgentDock agent={agent} canEdit={canEdit} bench={bench} selection={editor.selection} form={editor.form} />
+        }
+        over={view === "runs" ? runs : undefined}
+      />
+    </div>
+  );
+}

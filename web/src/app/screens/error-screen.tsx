@@ -1,0 +1,29 @@
+/** In place of a page that failed: what can be done, and what happened, for whoever looks after the server. */
+
+import { Button, Center, Group, Stack, Text, Title } from "@mantine/core";
+import { type ErrorComponentProps, Link } from "@tanstack/react-router";
+import { messageOf } from "../../lib/api/errors";
+
+export function Broken({ error }: ErrorComponentProps) {
+  return (
+    <Center mih="70vh" px="md">
+      <Stack align="center" gap="xs" role="alert">
+        <Title order={1} fz={26} ta="center">
+          This page did not open
+        </Title>
+        <Text c="dimmed" ta="center">
+          The server may have been stopped or renewed meanwhile. Load the page again; what you saved is kept.
+        </Text>
+        <Text c="dimmed" fz="xs" ta="center" style={{ overflowWrap: "anywhere" }}>
+          {messageOf(error)}
+        </Text>
+        <Group mt="md" justify="center">
+          <Button onClick={() => window.location.reload()}>Load again</Button>
+          <Button variant="default" renderRoot={(props) => <Link to="/" {...props} />}>
+            All agents
+          </Button>
+        </Group>
+      </Stack>
+    </Center>
+  );
+}

@@ -1,0 +1,10 @@
+/** The page of one run. */
+
+import { useParams, useSearch } from "@tanstack/react-router";
+import { RunPage } from "../../features/runs";
+
+export function RunScreen() {
+  const { agentId, runId } = useParams({ from: "/signed-in/agents/$agentId/runs/$runId" });
+  const { at } = useSearch({ from: "/signed-in/agents/$agentId/runs/$runId" });
+  return <RunPage agentId={agentId} runId={runId} startAt={at ?? 0} />;
+}

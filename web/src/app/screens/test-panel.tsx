@@ -1,0 +1,77 @@
+/** The three ways to try an agent; each comes when it is first chosen and stays, so that looking at another does not end a call. */
+
+import { SegmentedControl, Switch, Text } from "@mantine/core";
+import { type ReactNode, useDeferredValue, useEffect, useRef, useState } from "react";
+import { ChatPanel, SpokenPanel } from "../../features/chat";
+import { SimulatePanel } from "../../features/simulate";
+import { TalkPanel, isBusy } from "../../features/talk";
+import type { Agent } from "../../lib/api/types";
+import classes from "./agent-screen.module.css";
+import type { Bench, BenchMode } from "./use-test-panel";
+
+export function BenchPane({ agent, bench }: { agent: Agent; bench: Bench }) {
+  const version = agent.has_draft ? `draft v${agent.version_number}` : `published v${agent.version_number}`;
+  const isTalking = isBusy(bench.call.state.phase) || (bench.spoken.runId !== null && !bench.spoken.isOver);
+  const isRunning = bench.nodeId !== null;
+  const box = useRef<HTMLDivElement>(null);
+  // On a telephone the canvas stands above it: what is said and the controls come into sight as a try begins.
+  useEffect(() => {
+    if (isRunning) box.current?.parentElement?.scrollIntoView({ block: "nearest", behavior: "smooth" });
+  }, [isRunning]);
+  const choice = (
+    <Switch
+      size="sm"
+      label="Use this browser's own voices"
+      description="Sounds better without a vendor key. The browser may send sound to its maker."
+      checked={bench.isBrowserVoice}
+      disabled={isTalking}
+      onChange={(event) => bench.setIsBrowserVoice(event.currentTarget.checked)}
+      maw={300}
+    />
+  );
+  return (
+    <>
+      <div ref={box} className={classes.benchTabs} data-tour="bench">
+        <SegmentedControl
+          size="xs"
+          aria-label="How to try it"
+          value={bench.mode}
+          onChange={(mode) => bench.setMode(mode as BenchMode)}
+          data={[
+            { value: "talk", label: "Talk" },
+            { value: "type", label: "Type" },
+            { value: "simulate", label: "Simulate" },
+          ]}
+        />
+        <Text span fz="xs" c="dimmed">
+          {version}
+        </Text>
+      </div>
+      <Pane isShown={bench.mode === "talk"}>
+        {bench.isBrowserVoice ? (
+          <SpokenPanel chat={bench.spoken} agentId={agent.id} agentName={agent.name} choice={choice} />
+        ) : (
+          <TalkPanel agentId={agent.id} agentName={agent.name} call={bench.call} choice={choice} />
+        )}
+      </Pane>
+      <Pane isShown={bench.mode === "type"}>
+        <ChatPanel chat={bench.chat} agentId={agent.id} agentName={agent.name} />
+      </Pane>
+      <Pane isShown={bench.mode === "simulate"}>
+        <SimulatePanel simulation={bench.simulation} agentId={agent.id} agentName={agent.name} />
+      </Pane>
+    </>
+  );
+}
+
+function Pane({ isShown, children }: { isShown: boolean; children: ReactNode }) {
+  const [isThere, setIsThere] = useState(isShown);
+  if (isShown && !isThere) setIsThere(true);
+  // After the canvas, which is what one looks at first.
+  const isDrawn = useDeferredValue(isThere, false);
+  return (
+    <div className={classes.pane} hidden={!isShown}>
+      {isDrawn && children}
+    </div>
+  );
+}

@@ -1,0 +1,40 @@
+/** Above every page while a superuser acts as somebody else, so that nobody forgets whose data it is. */
+
+import { Button, Text } from "@mantine/core";
+import { Eye } from "lucide-react";
+import { useAccount, useWhereabouts } from "../../lib/organization/organization-context";
+import { giveBack } from "../../lib/api/session";
+import classes from "./shell.module.css";
+
+/** Pages that fill the window leave it as much as it is high. */
+function leaveRoom(banner: HTMLDivElement) {
+  const root = document.documentElement.style;
+  const observer = new ResizeObserver(() => root.setProperty("--banner-height", `${banner.offsetHeight}px`));
+  observer.observe(banner);
+  return () => {
+    observer.disconnect();
+    root.removeProperty("--banner-height");
+  };
+}
+
+export function BorrowedBanner() {
+  const account = useAccount();
+  const where = useWhereabouts();
+  if (account.data?.impersonated !== true) return null;
+  const leave = () => {
+    giveBack();
+    window.location.assign("/superuser");
+  };
+  return (
+    <div ref={leaveRoom} className={classes.banner} role="status">
+      <Eye size={18} aria-hidden="true" className={classes.bannerMore} />
+      <Text fz="sm" fw={600} className={classes.bannerWords}>
+        You act as {account.data.email} in {where.data?.organization.name ?? "their organisation"}.{" "}
+        <span className={classes.bannerMore}>Everything you do is in the audit log with your name.</span>
+      </Text>
+      <Button size="xs" color="dark" variant="filled" onClick={leave}>
+        Back to yourself
+      </Button>
+    </div>
+  );
+}

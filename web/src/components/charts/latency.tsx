@@ -1,0 +1,79 @@
+/** How long the caller waited in each turn, and for what, as bars on one scale. */
+
+import { Tooltip } from "@mantine/core";
+import { clock, ms } from "../../lib/format/format";
+import { STEPS, type Turn, percentile } from "../../lib/live/latency";
+import classes from "./latency.module.css";
+
+export function LatencySummary({ turns }: { turns: Turn[] }) {
+  const last = turns.at(-1);
+  return (
+    <dl className={classes.summary}>
+      <Figure name="Last answer" value={ms(last?.responseMs)} isMain />
+      <Figure name="Median" value={ms(percentile(turns, 0.5))} />
+      <Figure name="p95" value={ms(percentile(turns, 0.95))} />
+    </dl>
+  );
+}
+
+function Figure({ name, value, isMain = false }: { name: string; value: string; isMain?: boolean }) {
+  return (
+    <div data-main={isMain || undefined}>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+    </div>
+  );
+}
+
+/** The slowest turn fills the width; a call of fast turns is drawn to half a second. */
+export function LatencyBars({ turns, onSeek }: { turns: Turn[]; onSeek?: (ms: number) => void }) {
+  const scale = Math.max(500, ...turns.map((turn) => turn.responseMs));
+  return (
+    <div>
+      <ul className={classes.legend} aria-hidden="true">
+        {STEPS.map((step) => (
+          <li key={step.key}>
+            <i data-step={step.key} />
+            {step.label}
+          </li>
+        ))}
+      </ul>
+      <ol className={classes.bars} aria-label="Answer time of each turn">
+        {turns.map((turn) => (
+          <Bar key={turn.index} turn={turn} scale={scale} onSeek={onSeek} />
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+/** With `onSeek` a turn can be listened to from the caller's last word. */
+function Bar({ turn, scale, onSeek }: { turn: Turn; scale: number; onSeek: ((ms: number) => void) | undefined }) {
+  const labels = new Map<string, string>(STEPS.map((step) => [step.key, step.label]));
+  const from = Math.max(0, turn.atMs - turn.responseMs);
+  const words = turn.parts.map((part) => `${labels.get(part.key)} ${part.ms} ms`).join(" · ");
+  return (
+    <li className={classes.row} data-timed={onSeek !== undefined || undefined}>
+      {onSeek === undefined ? (
+        <span className={classes.index}>{turn.index}</span>
+      ) : (
+        <button
+          type="button"
+          className={classes.seek}
+          onClick={() => onSeek(from)}
+          aria-label={`Listen to turn ${turn.index}, from ${clock(from)}`}
+        >
+          {clock(from)}
+        </button>
+      )}
+      <Tooltip label={words} openDelay={150}>
+        <span className={classes.track} role="img" aria-label={words}>
+          {turn.parts.map((part) => (
+            <i key={part.key} data-step={part.key} style={{ width: `${(part.ms / scale) * 100}%` }} />
+          ))}
+        </span>
+      </Tooltip>
+      <span className={classes.total}>{ms(turn.responseMs)}</span>
+    </li>
+  );
+}

@@ -1,0 +1,25 @@
+/** The corner in which short messages appear. */
+
+import { Notification } from "@mantine/core";
+import { dismiss, useNotices } from "../../lib/ui/notifications";
+import classes from "./notices.module.css";
+
+export function Notices() {
+  const notices = useNotices();
+  return (
+    <div className={classes.corner} role="status" aria-live="polite">
+      {notices.map((notice) => (
+        <Notification
+          key={notice.id}
+          color={notice.tone === "good" ? "brand" : "red"}
+          withBorder
+          radius="md"
+          onClose={() => dismiss(notice.id)}
+          closeButtonProps={{ "aria-label": "Close message" }}
+        >
+          {notice.text}
+        </Notification>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,124 @@
+/** A form in a dialog, and a question before what cannot be undone. */
+
+import { Alert, Button, Group, Modal, Stack, Text } from "@mantine/core";
+import type { FormEvent, ReactNode } from "react";
+import { messageOf } from "../../lib/api/errors";
+import { useOnce } from "../../lib/ui/use-click-guard";
+import { useFocusBack } from "../../lib/focus/use-focus-back";
+
+interface DialogProps {
+  title: string;
+  isOpen: boolean;
+  onClose: () => void;
+  size?: string | number;
+  children: ReactNode;
+}
+
+export function Dialog({ title, isOpen, onClose, size, children }: DialogProps) {
+  useFocusBack(isOpen);
+  return (
+    <Modal opened={isOpen} onClose={onClose} title={title} size={size ?? "md"}>
+      {children}
+    </Modal>
+  );
+}
+
+interface FormDialogProps extends DialogProps {
+  onSubmit: () => void;
+  submit: string;
+  isBusy: boolean;
+  isDisabled?: boolean;
+  /** Nothing is left to be called off. */
+  isDone?: boolean;
+  /** What is wrong beside the fields. */
+  problem?: string | null;
+}
+
+export function FormDialog({
+  title,
+  isOpen,
+  onClose,
+  onSubmit,
+  submit,
+  isBusy,
+  isDisabled,
+  isDone = false,
+  problem,
+  size,
+  children,
+}: FormDialogProps) {
+  const once = useOnce(isOpen && !isBusy && !isDone);
+  const send = (event: FormEvent) => {
+    event.preventDefault();
+    once(onSubmit);
+  };
+  return (
+    <Dialog isOpen={isOpen} onClose={onClose} title={title} {...(size === undefined ? {} : { size })}>
+      <form onSubmit={send} noValidate>
+        <Stack gap="md">
+          {children}
+          <FormProblem words={problem} />
+          <Group justify="flex-end" gap="sm">
+            {!isDone && (
+              <Button variant="default" onClick={onClose}>
+                Cancel
+              </Button>
+            )}
+            <Button type="submit" loading={isBusy} disabled={isDisabled ?? false}>
+              {submit}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Dialog>
+  );
+}
+
+export function FormProblem({ words }: { words: string | null | undefined }) {
+  if (!words) return null;
+  return (
+    <Alert color="red" variant="light" role="alert" py="xs">
+      {words}
+    </Alert>
+  );
+}
+
+interface ConfirmProps extends Omit<DialogProps, "size"> {
+  onConfirm: () => void;
+  confirm: string;
+  isBusy?: boolean;
+  error?: unknown;
+  isDangerous?: boolean;
+}
+
+export function Confirm({
+  title,
+  children,
+  isOpen,
+  onClose,
+  onConfirm,
+  confirm,
+  isBusy = false,
+  error,
+  isDangerous = true,
+}: ConfirmProps) {
+  const once = useOnce(isOpen && !isBusy);
+  return (
+    <Dialog isOpen={isOpen} onClose={onClose} title={title}>
+      <Stack gap="md">
+        <Text component="div" fz="sm">
+          {children}
+        </Text>
+        <FormProblem words={error ? messageOf(error) : null} />
+        <Group justify="flex-end" gap="sm">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button color={isDangerous ? "red" : "brand"} loading={isBusy} onClick={() => once(onConfirm)} data-autofocus>
+            {confirm}
+          </Button>
+        </Group>
+      </Stack>
+    </Dialog>
+  );
+}

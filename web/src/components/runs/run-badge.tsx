@@ -1,0 +1,26 @@
+/** How a run went, in one word and one colour. */
+
+import { Badge } from "@mantine/core";
+import { words } from "../../lib/format/format";
+
+const COLOURS: Record<string, string> = {
+  answered: "brand",
+  transferred: "blue",
+  voicemail: "violet",
+  in_progress: "brand",
+  busy: "yellow",
+  no_answer: "yellow",
+  failed: "red",
+  error: "red",
+  canceled: "gray",
+};
+
+export function RunBadge({ status, outcome }: { status: string; outcome: string | null | undefined }) {
+  const isLive = ["initiated", "ringing", "in_progress"].includes(status);
+  const word = isLive || status === "failed" ? status : (outcome ?? status);
+  return (
+    <Badge variant={isLive ? "dot" : "light"} color={COLOURS[word] ?? "gray"} miw="max-content">
+      {words(word)}
+    </Badge>
+  );
+}

@@ -1,0 +1,109 @@
+/** The first minutes: talk with a finished agent, make it yours, let it call. Shown until all is done, or put away. */
+
+import { Button, CloseButton, Text, Title } from "@mantine/core";
+import { useLocalStorage } from "@mantine/hooks";
+import { Link } from "@tanstack/react-router";
+import { Check } from "lucide-react";
+import type { AgentItem } from "../../lib/api/types";
+import classes from "./get-started.module.css";
+
+export function GetStarted({ agents, onCreate }: { agents: AgentItem[]; onCreate: () => void }) {
+  const [isAway, setIsAway] = useLocalStorage({
+    key: "offhook.started",
+    defaultValue: false,
+    getInitialValueInEffect: false,
+  });
+  // The demonstrations come with the installation; without them, the oldest agent.
+  const active = agents.filter((agent) => agent.status === "active");
+  const demo = active.find((agent) => agent.name.endsWith("(demo)")) ?? active.at(-1);
+  const hasTalked = agents.some((agent) => agent.total_runs > 0);
+  const hasChanged = agents.some((agent) => agent.has_draft || (agent.published_version_number ?? 0) > 1);
+  const hasPublished = agents.some(
+    (agent) =>
+      (agent.published_version_number ?? 0) > 1 ||
+      (agent !== demo && !agent.name.endsWith("(demo)") && agent.published_version_number !== null),
+  );
+  if (isAway || (hasTalked && hasChanged && hasPublished) || demo === undefined) return null;
+  const draft = active.find((agent) => agent.has_draft) ?? demo;
+  const open = (words: string, agent = demo) => (
+    <Button
+      size="sm"
+      variant={hasTalked ? "default" : "filled"}
+      renderRoot={(props) => <Link to="/agents/$agentId" params={{ agentId: agent.id }} {...props} />}
+    >
+      {words}
+    </Button>
+  );
+  return (
+    <section className={classes.box} aria-label="First steps">
+      <div className={classes.head}>
+        <div>
+          <Title order={2} fz={18}>
+            {hasTalked ? "Go on from here" : "Talk with an agent in a minute"}
+          </Title>
+          <Text fz="sm" c="dimmed">
+            No account and no key are needed: a demonstration agent is ready, and a simulated telephone network with it.
+          </Text>
+        </div>
+        <CloseButton aria-label="Put the first steps away" onClick={() => setIsAway(true)} />
+      </div>
+      <ol className={classes.steps}>
+        <Step
+          number={1}
+          isDone={hasTalked}
+          title="Talk with it"
+          words={`Open “${demo.name}” and press Start talking. Your microphone is the telephone.`}
+        >
+          {!hasTalked && open("Talk now")}
+        </Step>
+        <Step
+          number={2}
+          isDone={hasChanged}
+          title="Make it yours"
+          words="Change what a step says, and talk again: each try runs your draft. Or begin with an agent of your own."
+        >
+          {hasTalked && !hasChanged && (
+            <Button size="sm" variant="default" onClick={onCreate}>
+              New agent
+            </Button>
+          )}
+        </Step>
+        <Step
+          number={3}
+          isDone={hasPublished}
+          title="Publish it"
+          words="Then it answers calls, and campaigns can use it. Simulated people pick up, are busy, or have voicemail."
+        >
+          {hasTalked && hasChanged && !hasPublished && open(`Open ${draft.name}`, draft)}
+        </Step>
+      </ol>
+    </section>
+  );
+}
+
+interface StepProps {
+  number: number;
+  isDone: boolean;
+  title: string;
+  words: string;
+  children: React.ReactNode;
+}
+
+function Step({ number, isDone, title, words, children }: StepProps) {
+  return (
+    <li className={classes.step} data-done={isDone || undefined}>
+      <span className={classes.mark}>
+        {isDone ? <Check size={15} strokeWidth={2.6} role="img" aria-label="Done" /> : number}
+      </span>
+      <div>
+        <Text fw={650} fz="sm">
+          {title}
+        </Text>
+        <Text fz="sm" c="dimmed" mb={children ? 10 : 0}>
+          {words}
+        </Text>
+        {children}
+      </div>
+    </li>
+  );
+}

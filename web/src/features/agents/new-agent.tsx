@@ -1,0 +1,152 @@
+/** Makes an agent: the smallest one that works, or one that the language model writes from a description. */
+
+import { Button, Group, Modal, SegmentedControl, Stack, Text, TextInput, Textarea } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
+import { type FormEvent, useState } from "react";
+import { Problem } from "../../components/feedback/problem";
+import { fieldErrors, formError } from "../../lib/api/errors";
+import { useCreateAgent, useWriteAgent } from "./api";
+
+const FIELDS = ["use_case", "activity_description", "call_type"] as const;
+
+export function NewAgent({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+  const [kind, setKind] = useState("empty");
+  return (
+    <Modal opened={isOpen} onClose={onClose} title="New agent" centered radius="lg" size={500}>
+      <Stack>
+        <SegmentedControl
+          aria-label="How to begin"
+          value={kind}
+          onChange={setKind}
+          data={[
+            { value: "empty", label: "Begin small" },
+            { value: "described", label: "From a description" },
+          ]}
+        />
+        {kind === "empty" ? <Small onClose={onClose} /> : <Described onClose={onClose} />}
+      </Stack>
+    </Modal>
+  );
+}
+
+function Small({ onClose }: { onClose: () => void }) {
+  const [name, setName] = useState("");
+  const create = useCreateAgent();
+  const open = useOpen();
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    create.mutate(name.trim(), { onSuccess: open });
+  };
+  const error = fieldErrors(create.error, ["name"]).name;
+  const rest = formError(create.error, ["name"]);
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        <TextInput
+          label="Name"
+          placeholder="Front desk"
+          data-autofocus
+          required
+          maxLength={200}
+          value={name}
+          error={error}
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+        <Text fz="sm" c="dimmed">
+          It starts as a draft that greets the caller, asks what they need, and says goodbye.
+        </Text>
+        {rest !== null && <Problem error={create.error} />}
+        <Buttons word="Create" isBusy={create.isPending} isOff={name.trim() === ""} onClose={onClose} />
+      </Stack>
+    </form>
+  );
+}
+
+function Described({ onClose }: { onClose: () => void }) {
+  const [values, setValues] = useState({ use_case: "", activity_description: "", call_type: "inbound" });
+  const write = useWriteAgent();
+  const open = useOpen();
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    write.mutate(
+      { ...values, call_type: values.call_type === "outbound" ? "outbound" : "inbound" },
+      { onSuccess: open },
+    );
+  };
+  const errors = fieldErrors(write.error, FIELDS);
+  const set = (name: keyof typeof values, value: string) => setValues({ ...values, [name]: value });
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        <SegmentedControl
+          size="xs"
+          aria-label="Who calls whom"
+          value={values.call_type}
+          onChange={(value) => set("call_type", value)}
+          data={[
+            { value: "inbound", label: "It answers calls" },
+            { value: "outbound", label: "It places calls" },
+          ]}
+        />
+        <TextInput
+          label="What it is for"
+          placeholder="Appointments of a dental practice"
+          required
+          maxLength={200}
+          value={values.use_case}
+          error={errors.use_case}
+          onChange={(event) => set("use_case", event.currentTarget.value)}
+        />
+        <Textarea
+          label="What it does"
+          placeholder="Finds out whether the caller wants to book, change or cancel, agrees on a day and a time, and confirms both."
+          required
+          autosize
+          minRows={4}
+          maxLength={8000}
+          value={values.activity_description}
+          error={errors.activity_description}
+          onChange={(event) => set("activity_description", event.currentTarget.value)}
+        />
+        <Text fz="sm" c="dimmed">
+          Your organisation's language model writes the steps as a draft; the offline one does it by simple rules.
+        </Text>
+        {formError(write.error, FIELDS) !== null && <Problem error={write.error} />}
+        <Buttons
+          word="Write it"
+          isBusy={write.isPending}
+          isOff={values.use_case.trim() === "" || values.activity_description.trim() === ""}
+          onClose={onClose}
+        />
+      </Stack>
+    </form>
+  );
+}
+
+function useOpen() {
+  const navigate = useNavigate();
+  return (agent: { id: number }) => void navigate({ to: "/agents/$agentId", params: { agentId: agent.id } });
+}
+
+function Buttons({
+  word,
+  isBusy,
+  isOff,
+  onClose,
+}: {
+  word: string;
+  isBusy: boolean;
+  isOff: boolean;
+  onClose: () => void;
+}) {
+  return (
+    <Group justify="flex-end">
+      <Button variant="default" onClick={onClose}>
+        Cancel
+      </Button>
+      <Button type="submit" loading={isBusy} disabled={isOff}>
+        {word}
+      </Button>
+    </Group>
+  );
+}

@@ -1,0 +1,120 @@
+/** The door: a one-time link, or e-mail and password, or a new account. */
+
+import { Alert, Anchor, Box, Button, Center, Loader, Paper, Stack, Text, TextInput, Title } from "@mantine/core";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { type FormEvent, useEffect, useState } from "react";
+import { FormProblem } from "../../components/forms/dialog";
+import { Logo } from "../../components/layout/logo";
+import { Password } from "../../components/forms/password";
+import { Problem } from "../../components/feedback/problem";
+import { useForm } from "../../lib/ui/use-form";
+import { useToken, wasExpired } from "../../lib/api/session";
+import { useLink, useSignIn, useSignUp } from "./api";
+import { nextPath } from "./next-path";
+
+export function SignInPage() {
+  const { token, next } = useSearch({ from: "/sign-in" });
+  const link = useLink(token);
+  const session = useToken();
+  const navigate = useNavigate();
+  const isLinkPending = token !== undefined && link.isPending;
+
+  useEffect(() => {
+    // A link signs in anew even where somebody is signed in already, so it goes first.
+    if (session !== null && (token === undefined || link.isSuccess))
+      void navigate({ to: nextPath(next), replace: true });
+  }, [session, token, link.isSuccess, next, navigate]);
+
+  return (
+    <Center mih="100vh" p="md">
+      <Stack w={400} maw="100%" gap="xl">
+        <Center>
+          <Logo size={28} />
+        </Center>
+        <Paper withBorder p={28} radius="lg" bg="var(--surface)">
+          {isLinkPending ? (
+            <Center mih={160}>
+              <Stack align="center">
+                <Loader size="sm" />
+                <Text c="dimmed">Signing you in…</Text>
+              </Stack>
+            </Center>
+          ) : (
+            <Stack gap="lg">
+              {link.isError && <LinkProblem error={link.error} />}
+              {token === undefined && wasExpired() && (
+                <Alert variant="light" role="status" py="xs">
+                  Your session has ended. Sign in, and you are back where you were.
+                </Alert>
+              )}
+              <PasswordForm />
+            </Stack>
+          )}
+        </Paper>
+        <Text ta="center" fz="sm" c="dimmed">
+          Voice agents that answer and place phone calls.
+        </Text>
+      </Stack>
+    </Center>
+  );
+}
+
+function LinkProblem({ error }: { error: unknown }) {
+  return (
+    <Box>
+      <Problem title="This sign-in link does not work" error={error} />
+      <Text fz="sm" c="dimmed" mt="xs">
+        A link works once and for a short time. Start the server again for a new one, or sign in with your password.
+      </Text>
+    </Box>
+  );
+}
+
+function PasswordForm() {
+  const [isNew, setIsNew] = useState(false);
+  const signIn = useSignIn();
+  const signUp = useSignUp();
+  const active = isNew ? signUp : signIn;
+  const form = useForm({ name: "", email: "", password: "" }, active.error);
+  const { name, email, password } = form.values;
+
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (isNew) signUp.mutate({ email, password, ...(name === "" ? {} : { name }) });
+    else signIn.mutate({ email, password });
+  };
+  const toggle = () => {
+    signIn.reset();
+    signUp.reset();
+    setIsNew(!isNew);
+  };
+
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack gap="md">
+        <Title order={1} fz={22}>
+          {isNew ? "Create an account" : "Sign in"}
+        </Title>
+        {isNew && <TextInput label="Name" autoComplete="name" {...form.text("name")} />}
+        <TextInput label="E-mail" type="email" autoComplete="email" required {...form.text("email")} />
+        <Password
+          label="Password"
+          description={isNew ? "At least 8 characters" : undefined}
+          autoComplete={isNew ? "new-password" : "current-password"}
+          required
+          {...form.text("password")}
+        />
+        <FormProblem words={form.problem} />
+        <Button type="submit" loading={active.isPending} size="md" fullWidth>
+          {isNew ? "Create account" : "Sign in"}
+        </Button>
+        <Text fz="sm" ta="center" c="dimmed">
+          {isNew ? "You have an account? " : "New here? "}
+          <Anchor component="button" type="button" fz="sm" onClick={toggle}>
+            {isNew ? "Sign in" : "Create an account"}
+          </Anchor>
+        </Text>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,83 @@
+import { applyNodeChanges } from "@xyflow/react";
+import { describe, expect, it } from "vitest";
+import { parse } from "../../../graph/definition";
+import { moveSteps, setStepData, setWayData } from "../../../graph/editing/edit";
+import { NOTHING_CHOSEN } from "../state/editor-state";
+import { flowEdges, flowNodes } from "./flow-items";
+
+const GRAPH = parse({
+  nodes: [
+    { id: "a", type: "agentNode", data: { name: "Ask" } },
+    { id: "b", type: "none" },
+  ],
+  edges: [
+    { id: "w", source: "a", target: "b", data: { label: "done" } },
+    { id: "v", source: "a", target: "b" },
+    { id: "lost", source: "a", target: "gone" },
+  ],
+});
+const SPECS = new Map();
+const nodes = flowNodes([], GRAPH, NOTHING_CHOSEN, SPECS, true);
+const edges = flowEdges([], GRAPH, NOTHING_CHOSEN);
+
+describe("what the canvas draws", () => {
+  it("says to a screen reader what each is", () => {
+    expect(nodes.map((node) => node.ariaLabel)).toEqual(["Ask, unknown kind", "Unnamed, unknown kind"]);
+    expect(edges[0]?.ariaLabel).toBe("Way done from Ask to b");
+  });
+
+  it("leaves out a way to nowhere, and puts the labels of ways between the same steps below each other", () => {
+    expect(edges.map((edge) => [edge.id, edge.data?.row])).toEqual([
+      ["w", 0],
+      ["v", 1],
+    ]);
+  });
+
+  it("keeps every object that is drawn as before", () => {
+    expect(flowNodes(nodes, GRAPH, NOTHING_CHOSEN, SPECS, true).every((node, index) => node === nodes[index])).toBe(
+      true,
+    );
+    expect(flowEdges(edges, GRAPH, NOTHING_CHOSEN).every((edge, index) => edge === edges[index])).toBe(true);
+    const next = flowNodes(
+      nodes,
+      setStepData(GRAPH, "a", { prompt: "New." }),
+      { stepIds: ["a"], wayIds: [] },
+      SPECS,
+      true,
+    );
+    expect([
+      next[0] === nodes[0],
+      next[0]?.selected,
+      next[0]?.position === nodes[0]?.position,
+      next[1] === nodes[1],
+    ]).toEqual([false, true, true, true]);
+    const moved = flowNodes(nodes, moveSteps(GRAPH, new Map([["b", { x: 5, y: 5 }]])), NOTHING_CHOSEN, SPECS, true);
+    expect([moved[0] === nodes[0], moved[1]?.position]).toEqual([true, { x: 5, y: 5 }]);
+    expect(flowNodes(nodes, GRAPH, NOTHING_CHOSEN, SPECS, false)[0]?.data.canEdit).toBe(false);
+    const chosen = flowEdges(edges, setWayData(GRAPH, "v", { label: "x" }), { stepIds: [], wayIds: ["w"] });
+    expect(chosen.map((edge) => [edge.selected, edge.data?.way.data["label"]])).toEqual([
+      [true, "done"],
+      [false, "x"],
+    ]);
+  });
+  it("draws one step anew while it is dragged, and no way: the document learns of it when it is let go", () => {
+    const move = (x: number, dragging: boolean) => [
+      { id: "b", type: "position" as const, position: { x, y: 0 }, dragging },
+    ];
+    const dragged = applyNodeChanges(move(40, true), nodes);
+    expect([dragged[0] === nodes[0], dragged[1] === nodes[1]]).toEqual([true, false]);
+    // Choosing it at the first move does not put it back to where the document has it.
+    const chosen = flowNodes(dragged, GRAPH, { stepIds: ["b"], wayIds: [] }, SPECS, true);
+    expect([chosen[0] === nodes[0], chosen[1]?.selected, chosen[1]?.position]).toEqual([true, true, { x: 40, y: 0 }]);
+    const letGo = applyNodeChanges(move(50, false), chosen);
+    const moved = moveSteps(GRAPH, new Map([["b", { x: 50, y: 0 }]]));
+    const after = flowNodes(letGo, moved, { stepIds: ["b"], wayIds: [] }, SPECS, true);
+    expect([after[0] === nodes[0], after[1]?.position]).toEqual([true, { x: 50, y: 0 }]);
+    expect(flowEdges(edges, moved, NOTHING_CHOSEN)).toBe(edges);
+  });
+
+  it("is the same list where nothing is drawn anew", () => {
+    expect(flowNodes(nodes, GRAPH, NOTHING_CHOSEN, SPECS, true)).toBe(nodes);
+    expect(flowEdges(edges, GRAPH, NOTHING_CHOSEN)).toBe(edges);
+  });
+});

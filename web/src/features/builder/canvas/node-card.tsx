@@ -1,0 +1,70 @@
+/** One step on the canvas: what it is, what it says, whether something is wrong with it, whether a call is there. */
+
+import { Handle, type Node, type NodeProps, Position } from "@xyflow/react";
+import { AlertTriangle, CircleAlert, FileText, ListChecks, Wrench } from "lucide-react";
+import { memo } from "react";
+import { type Step, stepName, summaryOf } from "../../../graph/definition";
+import { type NodeSpec, mayEnter, mayLeave } from "../../../graph/specs";
+import { KindIcon } from "./kinds";
+import { useMarks } from "../state/marks";
+import classes from "./canvas.module.css";
+
+export type StepNode = Node<{ step: Step; spec: NodeSpec | undefined; canEdit: boolean }, "step">;
+
+export const StepCard = memo(function StepCard({ id, data, selected }: NodeProps<StepNode>) {
+  const { step, spec, canEdit } = data;
+  const marks = useMarks();
+  const found = marks.findings.byStep.get(id) ?? [];
+  const errors = found.filter((finding) => finding.isError);
+  const summary = summaryOf(step);
+  const worst = errors.length > 0 ? "error" : found.length > 0 ? "warning" : undefined;
+  return (
+    <div
+      className={classes.step}
+      data-kind={step.type}
+      data-selected={selected || undefined}
+      data-live={marks.liveId === id || undefined}
+      data-visited={marks.visited.has(id) || undefined}
+      data-problem={worst}
+      title={found.map((finding) => finding.message).join("\n")}
+    >
+      {mayEnter(spec) && <Handle type="target" position={Position.Top} isConnectable={canEdit} />}
+      <div className={classes.stepHead}>
+        <KindIcon kind={step.type} icon={spec?.icon} />
+        <span className={classes.stepName}>{stepName(step)}</span>
+        {worst === "error" && <CircleAlert size={16} className={classes.error} aria-label="has errors" />}
+        {worst === "warning" && <AlertTriangle size={15} className={classes.warning} aria-label="has warnings" />}
+      </div>
+      {summary !== "" && <p className={classes.summary}>{summary}</p>}
+      <Extras step={step} />
+      {mayLeave(spec) && <Handle type="source" position={Position.Bottom} isConnectable={canEdit} />}
+    </div>
+  );
+});
+
+function Extras({ step: { data } }: { step: Step }) {
+  const count = (value: unknown) => (Array.isArray(value) ? value.length : 0);
+  const tools = count(data["tool_uuids"]);
+  const documents = count(data["document_refs"]) + count(data["document_uuids"]);
+  const variables = data["extraction_enabled"] === true ? count(data["extraction_variables"]) : 0;
+  if (tools + documents + variables === 0) return null;
+  return (
+    <div className={classes.extras}>
+      {tools > 0 && (
+        <span title="Tools">
+          <Wrench size={12} /> {tools}
+        </span>
+      )}
+      {documents > 0 && (
+        <span title="Documents">
+          <FileText size={12} /> {documents}
+        </span>
+      )}
+      {variables > 0 && (
+        <span title="Variables to read">
+          <ListChecks size={12} /> {variables}
+        </span>
+      )}
+    </div>
+  );
+}

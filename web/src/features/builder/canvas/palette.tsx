@@ -1,0 +1,56 @@
+/** The kinds of steps that can be added: dragged onto the canvas, or by a click. */
+
+import { Tooltip, UnstyledButton } from "@mantine/core";
+import { canAdd, mayEnter } from "../../../graph/specs";
+import { KIND_MIME } from "./canvas";
+import { useEditorContext } from "../state/editor";
+import { KindIcon } from "./kinds";
+import classes from "./palette.module.css";
+import { useCanvasActions } from "../state/use-canvas-actions";
+
+export function Palette() {
+  const { specs, document, selection } = useEditorContext();
+  const actions = useCanvasActions();
+  const chosen =
+    selection.stepIds.length === 1
+      ? document.definition.nodes.find((node) => node.id === selection.stepIds[0])
+      : undefined;
+  return (
+    <nav className={classes.palette} aria-label="Steps to add">
+      <p className={classes.title}>Add a step</p>
+      {[...specs.values()].map((spec) => {
+        const isOff = !canAdd(spec, document.definition);
+        return (
+          <Tooltip
+            key={spec.name}
+            label={isOff ? `There is one ${spec.display_name} already.` : spec.description}
+            position="right"
+            multiline
+            maw={260}
+            openDelay={350}
+          >
+            <UnstyledButton
+              className={classes.item}
+              aria-disabled={isOff}
+              draggable={!isOff}
+              onDragStart={(event) => {
+                event.dataTransfer.setData(KIND_MIME, spec.name);
+                event.dataTransfer.effectAllowed = "copy";
+              }}
+              onClick={() => {
+                // After the chosen step, where that may lead somewhere; else in the middle.
+                if (chosen !== undefined && mayEnter(spec))
+                  actions.add(spec.name, { x: chosen.position.x, y: chosen.position.y + 190 }, chosen.id);
+                else actions.add(spec.name);
+              }}
+            >
+              <KindIcon kind={spec.name} icon={spec.icon} />
+              <span>{spec.display_name}</span>
+            </UnstyledButton>
+          </Tooltip>
+        );
+      })}
+      <p className={classes.hint}>Drag one onto the canvas, or click to add it after the chosen step.</p>
+    </nav>
+  );
+}

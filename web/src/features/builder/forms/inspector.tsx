@@ -1,0 +1,105 @@
+/** What is chosen on the canvas, to read and to change. */
+
+import { Button, Group, Stack, Text } from "@mantine/core";
+import { Copy, MousePointerClick, Trash2 } from "lucide-react";
+import { type KeyboardEvent, useEffect, useRef } from "react";
+import { useEditorContext } from "../state/editor";
+import { focusSoon, stepElement } from "../state/focus-after-render";
+import classes from "./form.module.css";
+import { StepForm } from "./node-form";
+import { useCanvasActions } from "../state/use-canvas-actions";
+import { WayForm } from "./edge-form";
+
+/** What is wrong comes first. */
+const FIELDS = ["[aria-invalid=true]", "input:not([disabled]), textarea:not([disabled])"];
+
+export function Inspector() {
+  const { document, selection, form } = useEditorContext();
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (form?.isFocused !== true) return;
+    return focusSoon(
+      () =>
+        FIELDS.map((field) => box.current?.querySelector<HTMLElement>(field)).find((field) => field != null) ??
+        box.current,
+    );
+  }, [form]);
+  const chosen = [...selection.stepIds, ...selection.wayIds].join(" ");
+  // Another form begins at its top, wherever the one before was.
+  useEffect(() => {
+    box.current?.parentElement?.scrollTo({ top: 0 });
+  }, [chosen]);
+  // Back to the canvas, unless Escape closes a list first.
+  const press = (event: KeyboardEvent) => {
+    const target = event.target as HTMLElement;
+    // What opens beside the page is closed first, and its button has the focus again.
+    if (
+      event.key !== "Escape" ||
+      target.getAttribute("aria-expanded") === "true" ||
+      !event.currentTarget.contains(target)
+    )
+      return;
+    const way = document.definition.edges.find((edge) => edge.id === selection.wayIds[0]);
+    const id = selection.stepIds[0] ?? way?.source;
+    if (id !== undefined) stepElement(id)?.focus();
+  };
+  return (
+    <div ref={box} tabIndex={-1} className={classes.inspector} onKeyDown={press}>
+      <Chosen />
+    </div>
+  );
+}
+
+function Chosen() {
+  const { document, selection, canEdit } = useEditorContext();
+  const actions = useCanvasActions();
+  const { stepIds, wayIds } = selection;
+  const step = stepIds.length === 1 ? document.definition.nodes.find((node) => node.id === stepIds[0]) : undefined;
+  const way =
+    stepIds.length === 0 && wayIds.length === 1
+      ? document.definition.edges.find((edge) => edge.id === wayIds[0])
+      : undefined;
+  if (step !== undefined) return <StepForm key={step.id} step={step} />;
+  if (way !== undefined) return <WayForm key={way.id} way={way} />;
+  if (stepIds.length + wayIds.length > 1) {
+    return (
+      <Stack className={classes.form} gap="sm">
+        <Text fw={650}>
+          {stepIds.length} steps and {wayIds.length} ways chosen
+        </Text>
+        {canEdit && (
+          <Group gap={8}>
+            <Button
+              size="xs"
+              variant="default"
+              leftSection={<Copy size={14} />}
+              onClick={() => actions.paste(actions.copy())}
+            >
+              Duplicate
+            </Button>
+            <Button
+              size="xs"
+              variant="light"
+              color="red"
+              leftSection={<Trash2 size={14} />}
+              onClick={() => actions.remove(stepIds, wayIds)}
+            >
+              Remove
+            </Button>
+          </Group>
+        )}
+      </Stack>
+    );
+  }
+  return (
+    <div className={classes.nothing}>
+      <MousePointerClick size={26} strokeWidth={1.5} />
+      <Text fw={600}>Nothing is chosen</Text>
+      <Text fz="sm" c="dimmed" ta="center" maw={270}>
+        {canEdit
+          ? "Choose a step to change what the agent does there, or a line to change when it goes that way."
+          : "Choose a step or a line to read what the agent does there."}
+      </Text>
+    </div>
+  );
+}

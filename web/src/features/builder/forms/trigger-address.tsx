@@ -1,0 +1,24 @@
+/** Where a request has to go in order to place a call with this agent. */
+
+import { Stack, Text } from "@mantine/core";
+import { CopyLine } from "../../../components/forms/secret";
+import type { Step } from "../../../graph/definition";
+import { useEditorContext } from "../state/editor";
+
+export function TriggerAddress({ step }: { step: Step }) {
+  const { agent } = useEditorContext();
+  const path = step.data["trigger_path"];
+  if (step.type !== "trigger" || typeof path !== "string" || path === "") return null;
+  return (
+    <Stack gap={4}>
+      <Text fz="sm" fw={600}>
+        Where requests go
+      </Text>
+      <Text fz="xs" c="dimmed">
+        POST with an API key (Settings → Keys) and a “phone_number”.
+        {agent.published_version_number == null && " It answers once the agent is published."}
+      </Text>
+      <CopyLine label="address" value={`${window.location.origin}/api/v1/public/agent/${path}`} />
+    </Stack>
+  );
+}

@@ -1,0 +1,104 @@
+/** Copying, archiving and deleting an agent. */
+
+import { Button, Group, Modal, Stack, Text } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { Archive, ArchiveRestore, Copy, Trash2 } from "lucide-react";
+import { useState } from "react";
+import { Problem } from "../../../components/feedback/problem";
+import { api, unwrap } from "../../../lib/api/client";
+import { useRefresh } from "../api";
+import { useEditorContext } from "../state/editor";
+
+export function AgentActions() {
+  const { agent, canEdit, flush } = useEditorContext();
+  const refresh = useRefresh(agent.id);
+  const navigate = useNavigate();
+  const [isAsking, setIsAsking] = useState(false);
+  const path = { params: { path: { workflow_id: agent.id } } };
+  const copy = useMutation({
+    mutationFn: async () => {
+      await flush();
+      return unwrap(api.POST("/api/v1/workflow/{workflow_id}/duplicate", path));
+    },
+    onSuccess: async (made) => {
+      await refresh();
+      await navigate({ to: "/agents/$agentId", params: { agentId: made.id } });
+    },
+  });
+  const status = useMutation({
+    mutationFn: () =>
+      unwrap(
+        api.PUT("/api/v1/workflow/{workflow_id}/status", {
+          ...path,
+          body: { status: agent.status === "archived" ? "active" : "archived" },
+        }),
+      ),
+    onSuccess: refresh,
+  });
+  const erase = useMutation({
+    mutationFn: () => unwrap(api.DELETE("/api/v1/workflow/{workflow_id}", path)),
+    onSuccess: async () => {
+      await navigate({ to: "/" });
+      await refresh();
+    },
+  });
+  const error = copy.error ?? status.error;
+  if (!canEdit)
+    return (
+      <Text fz="sm" c="dimmed">
+        Agent {agent.id}. Your role may read it.
+      </Text>
+    );
+  return (
+    <Stack gap="sm">
+      {error && <Problem error={error} />}
+      <Group gap={8}>
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<Copy size={14} />}
+          loading={copy.isPending}
+          onClick={() => copy.mutate()}
+        >
+          Duplicate
+        </Button>
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={agent.status === "archived" ? <ArchiveRestore size={14} /> : <Archive size={14} />}
+          loading={status.isPending}
+          onClick={() => status.mutate()}
+        >
+          {agent.status === "archived" ? "Make active" : "Archive"}
+        </Button>
+        <Button
+          size="xs"
+          variant="light"
+          color="red"
+          leftSection={<Trash2 size={14} />}
+          onClick={() => setIsAsking(true)}
+        >
+          Delete
+        </Button>
+      </Group>
+      <Text fz="xs" c="dimmed">
+        An archived agent answers no call and no trigger until it is made active again.
+      </Text>
+      <Modal opened={isAsking} onClose={() => setIsAsking(false)} title={`Delete ${agent.name}?`} centered radius="lg">
+        <Stack>
+          <Text fz="sm">The agent goes for good, with its versions, its conversations and their recordings.</Text>
+          {erase.isError && <Problem error={erase.error} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={() => setIsAsking(false)}>
+              Cancel
+            </Button>
+            <Button color="red" loading={erase.isPending} onClick={() => erase.mutate()}>
+              Delete for good
+            </Button>
+          </Group>
+        </Stack>
+      </Modal>
+    </Stack>
+  );
+}

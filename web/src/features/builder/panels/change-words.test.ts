@@ -1,0 +1,42 @@
+import { expect, it } from "vitest";
+import type { Change } from "../../../graph/diff";
+import type { NodeSpec } from "../../../graph/specs";
+import { changeWords } from "./change-words";
+
+const spec = {
+  name: "agentNode",
+  display_name: "Agent Node",
+  properties: [
+    { name: "tool_uuids", display_name: "Tools" },
+    { name: "say_type", display_name: "Kind of sentence", options: [{ value: "audio", label: "Recording" }] },
+  ],
+} as unknown as NodeSpec;
+const says = changeWords(new Map([["agentNode", spec]]), new Map([["ea81", "Look up order"]]));
+const change = (
+  kind: Change["kind"],
+  id: string,
+  field: string,
+  after: unknown,
+): [Change, Change["fields"][number]] => {
+  const only = { field, before: undefined, after };
+  return [{ kind, id, title: id, change: "changed", fields: [only] }, only];
+};
+const said = (...of: ReturnType<typeof change>) => [
+  says.title(of[0]),
+  says.field(...of),
+  says.value(...of, of[1].after),
+];
+
+it("calls fields, settings and what they stand for as their forms do", () => {
+  expect(said(...change("step", "Ask", "tool_uuids", ["ea81"]))).toEqual(["Ask", "Tools", "Look up order"]);
+  expect(said(...change("step", "Ask", "say_type", "audio"))).toEqual(["Ask", "Kind of sentence", "Recording"]);
+  expect(said(...change("step", "Ask", "type", "agentNode"))).toEqual(["Ask", "Kind", "Agent Node"]);
+  expect(said(...change("way", "A → B", "digits", "1"))).toEqual(["A → B", "Keys", "1"]);
+  expect(said(...change("setting", "max_call_duration", "value", 60))[0]).toBe("Longest call");
+  expect(said(...change("setting", "voicemail_detection", "action", "hang_up"))).toEqual([
+    "Voicemail",
+    "Then",
+    "Hang up",
+  ]);
+  expect(said(...change("setting", "models", "tts", { provider: "x" }))).toEqual(["Models", "Voice", "provider: x"]);
+});

@@ -1,0 +1,82 @@
+/** What fields and settings are called where they are changed, for the lists of what differs. */
+
+import { useMemo } from "react";
+import type { Change, FieldChange } from "../../../graph/diff";
+import { readable } from "../../../graph/readable";
+import type { NodeSpec, PropertySpec } from "../../../graph/specs";
+import { words } from "../../../lib/format/format";
+import { useCredentials, useDocuments, useRecordings, useTools } from "../forms/choices-api";
+import { useEditorContext } from "../state/editor";
+import { SETTINGS } from "../settings/settings-spec";
+
+export interface ChangeWords {
+  title: (change: Change) => string;
+  field: (change: Change, field: FieldChange) => string;
+  value: (change: Change, field: FieldChange, value: unknown) => string;
+}
+
+const OF_WAYS: Record<string, string> = {
+  digits: "Keys",
+  examples: "Example phrases",
+  transition_speech: "Said on the way",
+  transition_speech_type: "How it is said",
+  transition_speech_recording_id: "Recording on the way",
+};
+const OF_SETTINGS: Record<string, string> = {
+  "models.llm": "Language model",
+  "models.tts": "Voice",
+  "models.stt": "Speech recognition",
+};
+
+function settingOf(change: Change, field: FieldChange): PropertySpec | undefined {
+  const path = field.field === "value" ? change.id : `${change.id}.${field.field}`;
+  return SETTINGS.flatMap((group) => group.properties).find((property) => property.name === path);
+}
+
+export function changeWords(specs: ReadonlyMap<string, NodeSpec>, names: ReadonlyMap<string, string>): ChangeWords {
+  const properties = new Map(
+    [...specs.values()].flatMap((spec) => spec.properties.map((property) => [property.name, property] as const)),
+  );
+  const propertyOf = (change: Change, field: FieldChange) =>
+    change.kind === "setting"
+      ? settingOf(change, field)
+      : change.kind === "step"
+        ? properties.get(field.field)
+        : undefined;
+  return {
+    title: (change) => {
+      if (change.kind !== "setting") return change.title;
+      const group = SETTINGS.find(({ properties: all }) =>
+        all.some(({ name }) => name === change.id || name.startsWith(`${change.id}.`)),
+      );
+      return (
+        group?.properties.find(({ name }) => name === change.id)?.display_name ?? group?.title ?? words(change.title)
+      );
+    },
+    field: (change, field) => {
+      if (change.kind === "step" && field.field === "type") return "Kind";
+      const others = change.kind === "way" ? OF_WAYS[field.field] : OF_SETTINGS[`${change.id}.${field.field}`];
+      return propertyOf(change, field)?.display_name ?? others ?? words(field.field);
+    },
+    value: (change, field, value) => {
+      if (change.kind === "step" && field.field === "type")
+        return specs.get(String(value))?.display_name ?? readable(value);
+      const option = propertyOf(change, field)?.options?.find((candidate) => candidate.value === value);
+      return option?.label ?? readable(value, (id) => names.get(id));
+    },
+  };
+}
+
+export function useChangeWords(): ChangeWords {
+  const { specs } = useEditorContext();
+  const lists = [useTools().data, useDocuments().data, useRecordings().data, useCredentials().data];
+  // eslint-disable-next-line react-hooks/exhaustive-deps
+  return useMemo(
+    () =>
+      changeWords(
+        specs,
+        new Map(lists.flatMap((choices) => (choices ?? []).map(({ value, label }) => [value, label] as const))),
+      ),
+    [specs, ...lists],
+  );
+}

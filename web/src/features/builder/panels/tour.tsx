@@ -1,0 +1,73 @@
+/** Three hints for whoever opens an agent for the first time. They wait beside the thing that they are about. */
+
+import { Button, CloseButton, Group, Text } from "@mantine/core";
+import { useLocalStorage } from "@mantine/hooks";
+import { useEffect } from "react";
+import { useMarks } from "../state/marks";
+import classes from "./tour.module.css";
+
+interface Hint {
+  /** The `data-tour` of what it is about. */
+  target: string;
+  title: string;
+  words: string;
+}
+
+const HINTS: Hint[] = [
+  {
+    target: "bench",
+    title: "Talk with it first",
+    words:
+      "Press “Start talking”. The step where the conversation stands lights up on the canvas, and you see how fast each answer came.",
+  },
+  {
+    target: "canvas",
+    title: "Then change it",
+    words:
+      "Each box is a step, each line says when the conversation goes on. Choose one and its form opens. Everything is saved as a draft by itself.",
+  },
+  {
+    target: "publish",
+    title: "Publish when it is good",
+    words: "Until then, telephone calls go on with the published version. What is missing is shown at its place.",
+  },
+];
+
+export function Tour() {
+  const [at, setAt] = useLocalStorage({ key: "offhook.tour", defaultValue: 0, getInitialValueInEffect: false });
+  const { liveId } = useMarks();
+  const isTalking = liveId !== null;
+  // Who talks has done what the first one says; and none stands before the steps that light up then.
+  useEffect(() => {
+    if (isTalking && at === 0) setAt(1);
+  }, [isTalking, at, setAt]);
+  const hint = isTalking ? undefined : HINTS[at];
+  const target = hint?.target;
+  useEffect(() => {
+    if (target === undefined) return;
+    const element = document.querySelector(`[data-tour="${target}"]`);
+    element?.setAttribute("data-tour-on", "");
+    return () => element?.removeAttribute("data-tour-on");
+  }, [target]);
+  if (hint === undefined) return null;
+  const end = () => setAt(HINTS.length);
+  return (
+    <section className={classes.hint} aria-label="First steps" onKeyDown={(event) => event.key === "Escape" && end()}>
+      <Group justify="space-between" wrap="nowrap" align="flex-start" gap={8}>
+        <Text fw={650}>{hint.title}</Text>
+        <CloseButton size="sm" aria-label="Close the hints" onClick={end} />
+      </Group>
+      <Text fz="sm" c="dimmed" mt={4} aria-live="polite">
+        {hint.words}
+      </Text>
+      <Group justify="space-between" mt="sm">
+        <Text fz="xs" c="dimmed">
+          {at + 1} of {HINTS.length}
+        </Text>
+        <Button size="xs" onClick={() => setAt(at + 1)}>
+          {at + 1 < HINTS.length ? "Next" : "Got it"}
+        </Button>
+      </Group>
+    </section>
+  );
+}

@@ -1,0 +1,180 @@
+/** Every version of the agent: what it changed, and the way back to it. */
+
+import { Badge, Button, Group, Modal, Select, Skeleton, Stack, Text } from "@mantine/core";
+import { useState } from "react";
+import { Problem } from "../../../components/feedback/problem";
+import type { components } from "../../../lib/api/api";
+import { parse } from "../../../graph/definition";
+import { type Version as Content, diff } from "../../../graph/diff";
+import { many, when } from "../../../lib/format/format";
+import { useRestore, useVersions } from "../api";
+import { ChangeList } from "./change-list";
+import { useEditorContext } from "../state/editor";
+import classes from "./versions.module.css";
+
+type Version = components["schemas"]["WorkflowVersionResponse"];
+
+export function VersionsPanel() {
+  const { agent } = useEditorContext();
+  const versions = useVersions(agent.id);
+  const [shown, setShown] = useState<Version | null>(null);
+  const [other, setOther] = useState<string | null>(null);
+  if (versions.isPending) return <Skeleton h={220} m="md" />;
+  if (versions.isError)
+    return (
+      <Problem
+        title="The versions could not be loaded"
+        error={versions.error}
+        onRetry={() => void versions.refetch()}
+      />
+    );
+  const previous =
+    shown === null ? undefined : versions.data.find((version) => version.version_number < shown.version_number);
+  const before = other === null ? previous : versions.data.find((version) => String(version.version_number) === other);
+  const show = (version: Version) => {
+    setOther(null);
+    setShown(version);
+  };
+  return (
+    <>
+      <ol className={classes.list}>
+        {versions.data.map((version, index) => (
+          <Row key={version.id} version={version} before={versions.data[index + 1]} onShow={() => show(version)} />
+        ))}
+      </ol>
+      <Modal
+        opened={shown !== null}
+        onClose={() => setShown(null)}
+        size="xl"
+        radius="lg"
+        title={shown === null ? "" : `Version ${shown.version_number}`}
+      >
+        {shown !== null && (
+          <Stack>
+            {versions.data.length > 1 && (
+              <Select
+                label="Compared with"
+                maw={240}
+                size="sm"
+                placeholder="nothing: all that it has"
+                data={versions.data
+                  .filter((version) => version !== shown)
+                  .map((version) => ({ value: String(version.version_number), label: nameOf(version) }))}
+                value={before === undefined ? null : String(before.version_number)}
+                allowDeselect={false}
+                onChange={setOther}
+              />
+            )}
+            <ChangeList changes={diff(contentOf(before), contentOf(shown))} />
+          </Stack>
+        )}
+      </Modal>
+    </>
+  );
+}
+
+function nameOf({ version_number: number, status }: Version): string {
+  return status === "draft" || status === "published" ? `v${number}, ${status}` : `v${number}`;
+}
+
+function contentOf(version: Version | undefined): Content {
+  return {
+    definition: parse(version?.workflow_json),
+    settings: {
+      ...version?.workflow_configurations,
+      ...(version && Object.keys(version.template_context_variables).length > 0
+        ? { variables: version.template_context_variables }
+        : {}),
+    },
+  };
+}
+
+function Row({ version, before, onShow }: { version: Version; before: Version | undefined; onShow: () => void }) {
+  const { agent, canEdit, flush, reload } = useEditorContext();
+  const restore = useRestore(agent.id);
+  const [isAsking, setIsAsking] = useState(false);
+  const count = diff(contentOf(before), contentOf(version)).length;
+  // What is published and has no draft beside it is what the editor has already.
+  const isRestorable = version.status !== "draft" && (version.status !== "published" || agent.has_draft);
+  const shown = before === undefined ? "Show" : count === 0 ? "No changes" : many(count, "change");
+  const named =
+    before === undefined ? `Show version ${version.version_number}` : `${shown} in version ${version.version_number}`;
+  const go = async () => {
+    await flush().catch(() => undefined);
+    await restore.mutateAsync(version.version_number);
+    await reload();
+    setIsAsking(false);
+  };
+  return (
+    <li className={classes.row}>
+      <Group justify="space-between" wrap="nowrap">
+        <Group gap={8}>
+          <Text fw={650}>v{version.version_number}</Text>
+          <State status={version.status} />
+        </Group>
+        <Text fz="xs" c="dimmed">
+          {when(version.published_at ?? version.created_at)}
+        </Text>
+      </Group>
+      {version.note && <Text fz="sm">{version.note}</Text>}
+      <Group gap={8} mt={8}>
+        <Button size="compact-sm" variant="default" aria-label={named} onClick={onShow}>
+          {shown}
+        </Button>
+        {canEdit && isRestorable && (
+          <Button
+            size="compact-sm"
+            variant="subtle"
+            aria-label={`Restore version ${version.version_number}`}
+            onClick={() => setIsAsking(true)}
+          >
+            Restore
+          </Button>
+        )}
+      </Group>
+      <Modal
+        opened={isAsking}
+        onClose={() => setIsAsking(false)}
+        title={`Restore version ${version.version_number}?`}
+        centered
+        radius="lg"
+      >
+        <Stack>
+          <Text fz="sm">
+            Its content becomes the draft, in place of what is there now. What answers calls does not change before you
+            publish.
+          </Text>
+          {restore.isError && <Problem error={restore.error} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={() => setIsAsking(false)}>
+              Cancel
+            </Button>
+            <Button loading={restore.isPending} onClick={() => void go().catch(() => undefined)}>
+              Restore
+            </Button>
+          </Group>
+        </Stack>
+      </Modal>
+    </li>
+  );
+}
+
+function State({ status }: { status: string }) {
+  if (status === "draft")
+    return (
+      <Badge size="sm" color="orange" c="var(--draft)" variant="light" tt="none">
+        Draft
+      </Badge>
+    );
+  if (status === "published")
+    return (
+      <Badge size="sm" variant="light" tt="none">
+        Published
+      </Badge>
+    );
+  return (
+    <Badge size="sm" color="gray" variant="light" tt="none">
+      Earlier
+    </Badge>
+  );
+}

@@ -1,0 +1,155 @@
+/** The models of this agent, where they differ from those of the organisation. */
+
+import { Autocomplete, NumberInput, Select, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { components } from "../../../lib/api/api";
+import { api, unwrap } from "../../../lib/api/client";
+import { Problem } from "../../../components/feedback/problem";
+import { VoicePreview } from "../../../components/forms/voice-preview";
+import { useEditorContext } from "../state/editor";
+import { settingError } from "./setting-errors";
+import { at, withValue } from "./setting-values";
+
+// The client's answers have tuples as lists.
+type Provider = Omit<components["schemas"]["ProviderResponse"], "speed_range"> & { speed_range: number[] | null };
+type Kind = "llm" | "tts" | "stt";
+
+const TITLES: Record<Kind, string> = { llm: "Language model", tts: "Voice", stt: "Speech recognition" };
+
+export function ModelSettings() {
+  const models = useQuery({
+    queryKey: ["models", "choices"],
+    staleTime: 60_000,
+    queryFn: async () => {
+      const [defaults, mine] = await Promise.all([
+        unwrap(api.GET("/api/v1/organizations/model-configurations/v2/defaults")),
+        unwrap(api.GET("/api/v1/organizations/model-configurations/v2")),
+      ]);
+      return { providers: defaults.providers, effective: mine.effective };
+    },
+  });
+  if (models.isError) return <Problem error={models.error} onRetry={() => void models.refetch()} />;
+  return (["llm", "tts", "stt"] as const).map((kind) => (
+    <KindSettings
+      key={kind}
+      kind={kind}
+      providers={models.data?.providers[kind] ?? []}
+      standard={models.data?.effective[kind]}
+    />
+  ));
+}
+
+interface KindProps {
+  kind: Kind;
+  providers: Provider[];
+  standard: components["schemas"]["EffectiveService"] | undefined;
+}
+
+function KindSettings({ kind, providers, standard }: KindProps) {
+  const { document, canEdit, change, saving } = useEditorContext();
+  const path = `models.${kind}`;
+  const value = (name: string) => at(document.configurations, `${path}.${name}`);
+  const words = (name: string) => (typeof value(name) === "string" ? (value(name) as string) : "");
+  const set = (name: string, next: unknown) =>
+    change(
+      (doc) => ({ ...doc, configurations: withValue(doc.configurations, `${path}.${name}`, next) }),
+      `setting ${path}.${name}`,
+    );
+  // Another vendor has other models and voices: what belongs to the old one goes with it.
+  const setProvider = (next: string | null) =>
+    change((doc) => ({
+      ...doc,
+      configurations: withValue(
+        next === null ? withValue(doc.configurations, path, undefined) : doc.configurations,
+        path,
+        next === null ? undefined : { provider: next },
+      ),
+    }));
+  const provider = providers.find((candidate) => candidate.provider === (words("provider") || standard?.provider));
+  const standardName =
+    providers.find((candidate) => candidate.provider === standard?.provider)?.title ?? standard?.provider ?? "…";
+  const common = (name: string) =>
+    ({ size: "sm", disabled: !canEdit, error: settingError(saving, `${path}.${name}`) }) as const;
+  const isStandard = words("provider") === "";
+  const speed = value("speed");
+  const heard = {
+    provider: words("provider") || (standard?.provider ?? ""),
+    ...(words("model") === "" ? {} : { model: words("model") }),
+    ...(words("voice_id") === "" ? {} : { voice_id: words("voice_id") }),
+    ...(typeof speed === "number" ? { speed } : {}),
+  };
+  return (
+    <Stack gap={8}>
+      <Text fw={600} fz="sm">
+        {TITLES[kind]}
+      </Text>
+      <Select
+        {...common("provider")}
+        aria-label={`${TITLES[kind]}: provider`}
+        placeholder={`As the organisation: ${standardName}`}
+        clearable
+        data={providers.map((candidate) => ({ value: candidate.provider, label: candidate.title }))}
+        value={words("provider") || null}
+        onChange={setProvider}
+      />
+      <Autocomplete
+        {...common("model")}
+        aria-label={`${TITLES[kind]}: model`}
+        placeholder={isStandard ? `Model: ${standard?.model ?? "…"}` : "Model: the provider's own choice"}
+        data={provider?.models.map((model) => model.id) ?? []}
+        value={words("model")}
+        onChange={(next) => set("model", next)}
+      />
+      {kind === "llm" && (
+        <NumberInput
+          {...common("temperature")}
+          label="Temperature"
+          description="0 answers alike each time, 2 is wild."
+          placeholder={String(standard?.temperature ?? "the provider's")}
+          min={0}
+          max={2}
+          step={0.1}
+          clampBehavior="none"
+          value={typeof value("temperature") === "number" ? (value("temperature") as number) : ""}
+          onChange={(next) => set("temperature", next === "" ? undefined : Number(next))}
+        />
+      )}
+      {kind === "tts" && (
+        <>
+          <Autocomplete
+            {...common("voice_id")}
+            aria-label="Voice"
+            placeholder={`Voice: ${(isStandard && standard?.voice_id) || "the provider's own choice"}`}
+            data={provider?.voices.map((voice) => ({ value: voice.id, label: voice.title })) ?? []}
+            value={words("voice_id")}
+            onChange={(next) => set("voice_id", next)}
+            rightSectionPointerEvents="all"
+            rightSection={canEdit && <VoicePreview voice={provider === undefined ? null : heard} />}
+          />
+          <NumberInput
+            {...common("speed")}
+            label="Speed"
+            description="1 is as recorded."
+            placeholder={String(standard?.speed ?? 1)}
+            min={provider?.speed_range?.[0] ?? 0.25}
+            max={provider?.speed_range?.[1] ?? 4}
+            step={0.05}
+            clampBehavior="none"
+            value={typeof value("speed") === "number" ? (value("speed") as number) : ""}
+            onChange={(next) => set("speed", next === "" ? undefined : Number(next))}
+          />
+        </>
+      )}
+      {kind === "stt" && (
+        <Autocomplete
+          {...common("language")}
+          aria-label="Language"
+          placeholder={`Language: ${standard?.language ?? "found out"}`}
+          data={provider?.languages ?? []}
+          value={words("language")}
+          onChange={(next) => set("language", next)}
+        />
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,98 @@
+/** What is open in the editor, as a pure function of what was done. */
+
+import { type History, begin, change, everywhere, redo, undo } from "../../../graph/editing/history";
+import type { Document } from "../api";
+
+export interface Selection {
+  stepIds: readonly string[];
+  wayIds: readonly string[];
+}
+
+export const NOTHING_CHOSEN: Selection = { stepIds: [], wayIds: [] };
+
+export interface Revealed {
+  ids: string[];
+  /** The first of them gets the keyboard's focus. */
+  isFocused: boolean;
+}
+
+export interface EditorState {
+  history: History<Document>;
+  selection: Selection;
+  revealed: Revealed | null;
+  /** The last wish to see the form of what is chosen; a new object each time. */
+  form: { isFocused: boolean } | null;
+  /** The present document is the server's: there is nothing to save. */
+  isStored: boolean;
+}
+
+export type EditorAction =
+  | { type: "changed"; next: (document: Document) => Document; tag: string; at: number }
+  | { type: "undone" }
+  | { type: "redone" }
+  | { type: "selected"; selection: Selection }
+  | { type: "revealed"; selection: Selection; goesTo: "step" | "form" | null }
+  | { type: "asked"; isFocused: boolean }
+  | { type: "replaced"; document: Document; isUndoable: boolean }
+  | { type: "overwrote"; document: Document }
+  | { type: "minted"; apply: (document: Document) => Document };
+
+export function opened(document: Document): EditorState {
+  return { history: begin(document), selection: NOTHING_CHOSEN, revealed: null, form: null, isStored: true };
+}
+
+export function reduce(state: EditorState, action: EditorAction): EditorState {
+  switch (action.type) {
+    case "changed":
+      return moved(state, change(state.history, action.next(state.history.present), action.tag, action.at));
+    case "undone":
+      return moved(state, undo(state.history));
+    case "redone":
+      return moved(state, redo(state.history));
+    case "selected":
+      return isSame(state.selection, action.selection) ? state : { ...state, selection: action.selection };
+    case "revealed": {
+      const { stepIds, wayIds } = action.selection;
+      const revealed = { ids: [...stepIds, ...wayIds], isFocused: action.goesTo === "step" };
+      return {
+        ...state,
+        selection: action.selection,
+        revealed,
+        form: action.goesTo === "form" ? { isFocused: true } : state.form,
+      };
+    }
+    case "asked":
+      return { ...state, form: { isFocused: action.isFocused } };
+    case "replaced": {
+      const fresh = begin(action.document);
+      const history = action.isUndoable ? { ...fresh, past: [state.history.present] } : fresh;
+      return { ...state, history, isStored: true, selection: kept(state.selection, action.document) };
+    }
+    case "overwrote":
+      return { ...state, history: { ...state.history, past: [...state.history.past, action.document], last: null } };
+    case "minted":
+      return { ...state, history: everywhere(state.history, action.apply) };
+  }
+}
+
+function moved(state: EditorState, history: History<Document>): EditorState {
+  if (history === state.history) return state;
+  return { ...state, history, isStored: false, selection: kept(state.selection, history.present) };
+}
+
+/** What is gone is no longer chosen. */
+function kept(selection: Selection, { definition }: Document): Selection {
+  const steps = new Set(definition.nodes.map((node) => node.id));
+  const ways = new Set(definition.edges.map((edge) => edge.id));
+  const next = {
+    stepIds: selection.stepIds.filter((id) => steps.has(id)),
+    wayIds: selection.wayIds.filter((id) => ways.has(id)),
+  };
+  return isSame(selection, next) ? selection : next;
+}
+
+function isSame(one: Selection, other: Selection): boolean {
+  const equal = (a: readonly string[], b: readonly string[]) =>
+    a.length === b.length && a.every((id) => b.includes(id));
+  return equal(one.stepIds, other.stepIds) && equal(one.wayIds, other.wayIds);
+}

@@ -1,0 +1,69 @@
+/** Why a draft was not saved, in the author's words: the step's name and the field's label instead of a path. */
+
+import { type Definition, stepName } from "../../../graph/definition";
+import { placeOf } from "../../../graph/problems";
+import type { NodeSpec } from "../../../graph/specs";
+import { ApiError, type FieldProblem, messageOf, problemsOf } from "../../../lib/api/errors";
+import { labelOf, sentence, sentenceWithLabel } from "../../../lib/api/sentences";
+import { NO_MESSAGE } from "../settings/setting-errors";
+import { SETTINGS } from "../settings/settings-spec";
+
+type Specs = ReadonlyMap<string, NodeSpec>;
+
+/** The server is away or fails: the same request may work a moment later. */
+export function isPassing(error: unknown): boolean {
+  return error instanceof TypeError || (error instanceof ApiError && (error.status >= 500 || error.status === 429));
+}
+
+export function savingProblem(error: unknown, definition: Definition, specs: Specs): string {
+  const problems = problemsOf(error);
+  if (isPassing(error)) return `${messageOf(error)} It is tried again every few seconds.`;
+  if (problems.length === 0) return messageOf(error);
+  return problems.map((problem) => said(problem, definition, specs)).join(" ");
+}
+
+function said({ path, message }: FieldProblem, definition: Definition, specs: Specs): string {
+  const inside = /^(?:workflow_)?definition\.(nodes|edges)\.(\d+)(?:\.data)?\.?(.*)$/.exec(path);
+  if (inside !== null) {
+    const [, list, index, rest = ""] = inside;
+    return list === "nodes"
+      ? ofStep(Number(index), rest, message, definition, specs)
+      : ofWay(Number(index), rest, message, definition);
+  }
+  const setting = /^workflow_configurations\.(.+)$/.exec(path)?.[1] ?? /^models\..+$/.exec(path)?.[0];
+  if (setting !== undefined) return `Settings, ${ofSetting(setting, message)}`;
+  if (path.startsWith("template_context_variables")) return `Settings, variables: ${sentence(labelOf(path), message)}`;
+  return /^(workflow_)?definition$/.test(path)
+    ? sentence("The agent", message)
+    : sentenceWithLabel(labelOf(path), message);
+}
+
+function ofStep(index: number, rest: string, message: string, definition: Definition, specs: Specs): string {
+  const step = definition.nodes[index];
+  const name = step === undefined ? `Step ${index + 1}` : `“${stepName(step)}”`;
+  const property = specs
+    .get(step?.type ?? "")
+    ?.properties.find((one) => rest === one.name || rest.startsWith(`${one.name}.`));
+  return `${name}, ${sentenceWithLabel(property?.display_name ?? labelOf(rest), message)}`;
+}
+
+function ofWay(index: number, rest: string, message: string, definition: Definition): string {
+  const way = definition.edges[index];
+  const place =
+    way === undefined
+      ? ""
+      : placeOf({ kind: "edge", id: way.id, field: null, code: "", message: "", isError: true }, definition);
+  return `${place === "" ? `Way ${index + 1}` : `“${place}”`}, ${sentenceWithLabel(labelOf(rest), message)}`;
+}
+
+const KINDS: Record<string, string> = { llm: "language model", tts: "voice", stt: "speech recognition" };
+
+function ofSetting(path: string, message: string): string {
+  const kind = /^models\.(llm|tts|stt)\./.exec(path)?.[1];
+  if (kind !== undefined) return `${KINDS[kind]}: ${sentenceWithLabel(labelOf(path), message)}`;
+  if (path === "voicemail_detection") return `Voicemail: ${NO_MESSAGE}`;
+  const known = SETTINGS.flatMap((group) => group.properties).find(
+    ({ name }) => path === name || path.startsWith(`${name}.`),
+  );
+  return sentenceWithLabel(known?.display_name ?? labelOf(path), message);
+}

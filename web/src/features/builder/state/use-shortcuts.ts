@@ -1,0 +1,64 @@
+/** The keys of the editor. They are silent while somebody writes in a field. */
+
+import { useHotkeys } from "@mantine/hooks";
+import { useEffect } from "react";
+import { useEditorContext } from "./editor";
+import type { CanvasActions } from "./use-canvas-actions";
+
+export const SEARCH_ID = "builder-search";
+
+export function useShortcuts(actions: CanvasActions, onHelp: () => void): void {
+  const editor = useEditorContext();
+  const { canEdit, document: content, selection, undo, redo, select } = editor;
+  const edit = (action: () => void) => () => {
+    if (canEdit) action();
+  };
+  const erase = edit(() => {
+    if (window.document.querySelector("[aria-modal=true]") === null)
+      actions.remove(selection.stepIds, selection.wayIds);
+  });
+  useHotkeys([
+    ["Delete", erase],
+    ["Backspace", erase],
+    ["mod+Z", edit(undo)],
+    ["mod+shift+Z", edit(redo)],
+    ["mod+Y", edit(redo)],
+    ["mod+S", () => void editor.flush().catch(() => undefined)],
+    ["mod+F", () => window.document.getElementById(SEARCH_ID)?.focus()],
+    ["mod+A", () => select({ stepIds: content.definition.nodes.map((node) => node.id), wayIds: [] })],
+    ["mod+D", edit(() => void actions.paste(actions.copy()))],
+    ["shift+L", edit(() => void actions.arrange())],
+    ["shift+?", onHelp],
+  ]);
+  useEffect(() => {
+    const copy = (event: ClipboardEvent) => {
+      if (isWriting() || !window.getSelection()?.isCollapsed) return;
+      const words = actions.copy();
+      if (words === "") return;
+      event.clipboardData?.setData("text/plain", words);
+      event.preventDefault();
+      if (event.type === "cut" && canEdit) actions.remove(editor.selection.stepIds, editor.selection.wayIds);
+    };
+    const paste = (event: ClipboardEvent) => {
+      if (!canEdit || isWriting()) return;
+      if (actions.paste(event.clipboardData?.getData("text/plain") ?? "")) event.preventDefault();
+    };
+    window.addEventListener("copy", copy);
+    window.addEventListener("cut", copy);
+    window.addEventListener("paste", paste);
+    return () => {
+      window.removeEventListener("copy", copy);
+      window.removeEventListener("cut", copy);
+      window.removeEventListener("paste", paste);
+    };
+  }, [actions, canEdit, editor.selection]);
+}
+
+function isWriting(): boolean {
+  const element = window.document.activeElement;
+  return (
+    element instanceof HTMLInputElement ||
+    element instanceof HTMLTextAreaElement ||
+    (element instanceof HTMLElement && element.isContentEditable)
+  );
+}

@@ -1,0 +1,85 @@
+/** All campaigns, the newest first. */
+
+import { Button, Progress, Table, Text } from "@mantine/core";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { DataTable, ShowMore } from "../../components/tables/data-table";
+import { LinkRow, nameClass } from "../../components/tables/link-row";
+import { Empty, Loaded, Page } from "../../components/layout/page";
+import { Panel } from "../../components/layout/panel";
+import { useMay } from "../../lib/organization/organization-context";
+import { count, dateTime, many, when } from "../../lib/format/format";
+import { type Campaign, useCampaigns } from "./api";
+import { StatusBadge } from "./status-badge";
+
+const COLUMNS = [
+  { title: "Campaign" },
+  { title: "State" },
+  { title: "Agent" },
+  { title: "Contacts", isRight: true },
+  { title: "Done", width: 190 },
+  { title: "Answered", isRight: true },
+  { title: "Made", isRight: true },
+];
+
+export function CampaignsPage() {
+  const campaigns = useCampaigns();
+  const may = useMay();
+  const make = may.write ? (
+    <Button renderRoot={(props) => <Link to="/campaigns/new" {...props} />}>New campaign</Button>
+  ) : null;
+  return (
+    <Page title="Campaigns" about="An agent calls a list of people, each within the hours you allow." actions={make}>
+      <Loaded query={campaigns} what="The campaigns" height={300}>
+        {(data) =>
+          data.length === 0 ? (
+            <Empty title="No campaigns yet" action={make}>
+              Upload a CSV with phone numbers, choose an agent and the hours. The simulated phones +12015550101 to …09
+              answer without an account, so that you can try it right away.
+            </Empty>
+          ) : (
+            <Panel title={campaigns.more === null ? many(data.length, "campaign") : "Campaigns"}>
+              <DataTable label="Campaigns" columns={COLUMNS} minWidth={860}>
+                {data.map((campaign) => (
+                  <CampaignRow key={campaign.id} campaign={campaign} />
+                ))}
+              </DataTable>
+              <ShowMore list={campaigns} what="campaigns" />
+            </Panel>
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}
+
+function CampaignRow({ campaign }: { campaign: Campaign }) {
+  const navigate = useNavigate();
+  const target = { to: "/campaigns/$campaignId", params: { campaignId: campaign.id } } as const;
+  const { progress } = campaign;
+  return (
+    <LinkRow onOpen={() => void navigate(target)}>
+      <Table.Td>
+        <Link {...target} className={nameClass}>
+          {campaign.name}
+        </Link>
+      </Table.Td>
+      <Table.Td>
+        <StatusBadge status={campaign.status} />
+      </Table.Td>
+      <Table.Td>{campaign.workflow_name}</Table.Td>
+      <Table.Td ta="right">{count(progress.total_contacts)}</Table.Td>
+      <Table.Td>
+        <Progress
+          value={progress.progress_percentage}
+          aria-label={`${campaign.name}: ${Math.round(progress.progress_percentage)} % done`}
+        />
+      </Table.Td>
+      <Table.Td ta="right">{count(progress.answered)}</Table.Td>
+      <Table.Td ta="right">
+        <Text span fz="sm" c="dimmed" title={dateTime(campaign.created_at)}>
+          {when(campaign.created_at)}
+        </Text>
+      </Table.Td>
+    </LinkRow>
+  );
+}

@@ -1,0 +1,71 @@
+import { describe, expect, it } from "vitest";
+import { lookInto } from "./contacts-csv";
+import { decode, rowsOf, separatorOf } from "./csv-rows";
+
+const problems = (content: string) => lookInto(content).problems.map(({ row, message }) => `${row} ${message}`);
+
+describe("a contact file", () => {
+  it("may have semicolons, quotes, line ends within them and a byte-order mark", () => {
+    const look = lookInto('\uFEFFphone_number;note\r\n+12015550101;"a; ""b""\r\nc"\r\n\r\n');
+    expect(look).toMatchObject({
+      columns: ["phone_number", "note"],
+      rows: [["+12015550101", 'a; "b"\r\nc']],
+      problemCount: 0,
+    });
+    expect([...rowsOf("a,b\rc,\r\n\nd", ",")]).toEqual([
+      { number: 1, cells: ["a", "b"] },
+      { number: 2, cells: ["c", ""] },
+      { number: 3, cells: [""] },
+      { number: 4, cells: ["d"] },
+    ]);
+    expect(separatorOf("note;that, is;phone_number", "phone_number")).toBe(";");
+  });
+
+  it("is shown with its columns and the number of its rows", () => {
+    const look = lookInto("Phone_Number,name,\n+12015550101,Ann\n+12015550102,Bo\n,\n");
+    expect(look).toMatchObject({ columns: ["phone_number", "name"], rowCount: 2, problems: [], problemCount: 0 });
+    expect(look.rows[1]).toEqual(["+12015550102", "Bo"]);
+  });
+
+  it("is told what is wrong, row by row as a spreadsheet counts them", () => {
+    expect(
+      problems("phone_number,name\n\n12015550101,\n+12015550102,Bo\n+12015550102,Bo\n,Eve\n+12015550103,a,b\n").map(
+        (said) => said.slice(0, 27),
+      ),
+    ).toEqual([
+      "3 “12015550101” is not a nu",
+      "5 +12015550102 stands in ro",
+      "6 The number is missing.",
+      "7 The row has 3 cells, and ",
+    ]);
+  });
+
+  it("is looked into whole, however long it is", () => {
+    const rows = Array.from({ length: 10_000 }, (_, index) => `+1201${5_550_000 + index},Person ${index}`);
+    expect(lookInto(["phone_number,name", ...rows, "12"].join("\n"))).toMatchObject({
+      rowCount: 10_001,
+      problemCount: 1,
+      problems: [{ row: 10_002 }],
+    });
+  });
+
+  it.each([
+    ["", "1 The file is empty"],
+    ["\nname\nAnn\n", "2 There is no column phone_number. The columns are: name."],
+    ["phone_number\tname\n", "1 There is no column phone_number. The file has tabs"],
+    ["phone_number\n", "1 There are no contacts below the header."],
+    ["phone_number,a,a\n+12015550101\n", "1 Two columns are called a."],
+    ["phone_number,,a\n", "1 Column 2 has no name."],
+    ['phone_number,a\n+12015550101,"b\n', "2 The quotation marks of this row do not match."],
+    ['phone_number,a\n+12015550101,"b" c\n', "2 The quotation marks of this row do not match."],
+    ["PK\0", "1 This is not a CSV"],
+  ])("is refused: %j", (content, message) => {
+    expect(problems(content)[0]).toContain(message);
+  });
+
+  it("may be written as spreadsheets write", () => {
+    expect(decode(new TextEncoder().encode("Zoé"))).toEqual({ text: "Zoé", was: null });
+    expect(decode(Uint8Array.of(0x5a, 0x6f, 0xe9))).toEqual({ text: "Zoé", was: "Windows-1252" });
+    expect(decode(Uint8Array.of(0xff, 0xfe, 0x5a, 0, 0xe9, 0)).text).toBe("Zé");
+  });
+});

@@ -1,0 +1,103 @@
+/** A look into a contact file before it is sent: its columns, its first rows, and what is plainly wrong with it. */
+
+import { BadQuotes, type Row, rowsOf, separatorOf } from "./csv-rows";
+
+export interface RowProblem {
+  row: number;
+  column: string | null;
+  message: string;
+}
+
+export interface Look {
+  columns: string[];
+  rows: string[][];
+  rowCount: number;
+  problems: RowProblem[];
+  problemCount: number;
+}
+
+const SHOWN_ROWS = 8;
+const SHOWN_PROBLEMS = 20;
+const E164 = /^\+[1-9]\d{6,14}$/;
+const PHONE = "phone_number";
+
+/** Says what the API would say; `rows` are counted as it counts them. Blank rows are no contacts. */
+export function lookInto(content: string): Look {
+  const look = new Looking();
+  const text = content.replace(/^\uFEFF/, "");
+  if (text.includes("\0")) return look.refused(1, "This is not a CSV: save it as CSV in UTF-8.");
+  try {
+    for (const row of rowsOf(text, separatorOf(text, PHONE))) {
+      if (row.cells.every((cell) => cell.trim() === "")) continue;
+      if (look.columns.length > 0) look.addContact(row);
+      else if (!look.readHeader(row)) return look;
+    }
+  } catch (error) {
+    if (!(error instanceof BadQuotes)) throw error;
+    return look.refused(error.row, error.message);
+  }
+  if (look.columns.length === 0)
+    return look.refused(1, "The file is empty: it needs a row with the names of its columns, and contacts below.");
+  return look.rowCount === 0 ? look.refused(1, "There are no contacts below the header.") : look;
+}
+
+function foundInstead(columns: readonly string[]): string {
+  if (columns.some((name) => name.includes("\t")))
+    return "The file has tabs between its columns: save it with commas or semicolons.";
+  return `The columns are: ${columns.join(", ").slice(0, 200)}.`;
+}
+
+class Looking implements Look {
+  columns: string[] = [];
+  rows: string[][] = [];
+  rowCount = 0;
+  problems: RowProblem[] = [];
+  problemCount = 0;
+  private phone = -1;
+  private seen = new Map<string, number>();
+
+  refused(row: number, message: string): this {
+    this.add(row, null, message);
+    return this;
+  }
+
+  /** Whether rows can be understood by it. */
+  readHeader({ number, cells }: Row): boolean {
+    const columns = cells.map((name) => (name.trim().toLowerCase() === PHONE ? PHONE : name.trim()));
+    while (columns.at(-1) === "") columns.pop();
+    columns.forEach((name, index) => {
+      if (name === "") this.add(number, null, `Column ${index + 1} has no name.`);
+      else if (columns.indexOf(name) < index) this.add(number, name, `Two columns are called ${name}.`);
+    });
+    this.columns = columns;
+    this.phone = columns.indexOf(PHONE);
+    if (this.phone === -1) this.add(number, PHONE, `There is no column ${PHONE}. ${foundInstead(columns)}`);
+    return this.problemCount === 0;
+  }
+
+  addContact({ number: row, cells }: Row): void {
+    this.rowCount += 1;
+    if (this.rows.length < SHOWN_ROWS) this.rows.push(cells);
+    const width = this.columns.length;
+    if (cells.slice(width).some((cell) => cell.trim() !== "")) {
+      this.add(row, null, `The row has ${cells.length} cells, and there are ${width} columns.`);
+      return;
+    }
+    const number = (cells[this.phone] ?? "").trim();
+    const before = this.seen.get(number);
+    if (number === "") this.add(row, PHONE, "The number is missing.");
+    else if (!E164.test(number))
+      this.add(
+        row,
+        PHONE,
+        `“${number.slice(0, 40)}” is not a number like +12015550123, with its country code and without spaces.`,
+      );
+    else if (before !== undefined) this.add(row, PHONE, `${number} stands in row ${before} already.`);
+    else this.seen.set(number, row);
+  }
+
+  private add(row: number, column: string | null, message: string): void {
+    this.problemCount += 1;
+    if (this.problems.length < SHOWN_PROBLEMS) this.problems.push({ row, column, message });
+  }
+}

@@ -1,0 +1,173 @@
+/** A campaign in three steps: who, when and how, and a last look. */
+
+import { Anchor, Button, Group, Stack, Stepper, Text } from "@mantine/core";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { FormProblem } from "../../../components/forms/dialog";
+import { Fact } from "../../../components/layout/fact";
+import { Empty, Page } from "../../../components/layout/page";
+import { Panel } from "../../../components/layout/panel";
+import { useMay, useWhereabouts } from "../../../lib/organization/organization-context";
+import { ApiError, fieldErrors, formError } from "../../../lib/api/errors";
+import { count, money } from "../../../lib/format/format";
+import { useAgentChoices } from "../../../lib/organization/agent-names";
+import { useOnce } from "../../../lib/ui/use-click-guard";
+import { useCreateCampaign } from "../api";
+import { AccountFact } from "../rules/account-choice";
+import { type Contacts, ContactsStep, RowProblems } from "./contacts-step";
+import { bodyOf, FIRST_RULES, problemOf, RULE_FIELDS, type Rules } from "../rules/draft";
+import classes from "./new-campaign.module.css";
+import { RulesForm } from "../rules/rules-form";
+import { againWords, hoursWords, whereWords } from "../rules/rules-words";
+
+const FIRST_STEP = ["name", "workflow_id", "contacts_file_key"];
+const SECOND_STEP: readonly string[] = RULE_FIELDS;
+
+export function NewCampaignPage() {
+  const where = useWhereabouts();
+  const may = useMay();
+  return (
+    <Page
+      title="New campaign"
+      back={
+        <Anchor fz="sm" c="dimmed" renderRoot={(props) => <Link to="/campaigns" {...props} />}>
+          ← Campaigns
+        </Anchor>
+      }
+    >
+      {where.data && !may.write ? (
+        <Empty title="Your role reads only">Ask an admin for the role of a member to make campaigns.</Empty>
+      ) : (
+        <Steps />
+      )}
+    </Page>
+  );
+}
+
+function Steps() {
+  const [step, setStep] = useState(0);
+  const [name, setName] = useState("");
+  const [agentId, setAgentId] = useState<string | null>(null);
+  const [contacts, setContacts] = useState<Contacts | null>(null);
+  const [rules, setRules] = useState<Rules>(FIRST_RULES);
+  const create = useCreateCampaign();
+  const navigate = useNavigate();
+  const once = useOnce();
+  const errors: Partial<Record<string, string>> = fieldErrors(create.error, [...FIRST_STEP, ...SECOND_STEP]);
+  const isFirstDone = name.trim() !== "" && agentId !== null && contacts?.fileKey != null;
+  const ruleProblem = problemOf(rules);
+
+  const submit = () => {
+    if (agentId === null || contacts?.fileKey == null) return;
+    create.mutate(
+      { name, workflow_id: Number(agentId), contacts_file_key: contacts.fileKey, ...bodyOf(rules) },
+      {
+        onSuccess: (campaign) => void navigate({ to: "/campaigns/$campaignId", params: { campaignId: campaign.id } }),
+        onError: (error) => {
+          const wrong: Partial<Record<string, string>> = fieldErrors(error, [...FIRST_STEP, ...SECOND_STEP]);
+          if (error instanceof ApiError && error.rows.length > 0) setStep(0);
+          else if (FIRST_STEP.some((field) => wrong[field])) setStep(0);
+          else if (SECOND_STEP.some((field) => wrong[field])) setStep(1);
+        },
+      },
+    );
+  };
+  const rowErrors = create.error instanceof ApiError && create.error.rows.length > 0 ? create.error : null;
+  return (
+    <Stack gap="lg">
+      <Stepper
+        active={step}
+        onStepClick={(next) => (next < step || isFirstDone) && setStep(next)}
+        size="sm"
+        wrap={false}
+        classNames={{ stepDescription: classes.note, separator: classes.line }}
+      >
+        <Stepper.Step label="Contacts" description="Who, and by whom" />
+        <Stepper.Step label="Rules" description="When and how" />
+        <Stepper.Step label="Last look" description="Then a dry run" />
+      </Stepper>
+      {step === 0 && rowErrors && (
+        <Panel title="The file was refused">
+          <RowProblems problems={rowErrors.rows} total={rowErrors.totalRows} />
+        </Panel>
+      )}
+      {step === 0 && (
+        <ContactsStep
+          name={name}
+          agentId={agentId}
+          contacts={contacts}
+          onName={setName}
+          onAgent={setAgentId}
+          onContacts={(next) => {
+            create.reset();
+            setContacts(next);
+          }}
+          errorAt={(field) => errors[field]}
+        />
+      )}
+      {step === 1 && <RulesForm rules={rules} onChange={setRules} errorAt={(field) => errors[field]} />}
+      {step === 2 && <LastLook name={name} agentId={agentId} contacts={contacts} rules={rules} />}
+      {step === 1 && <FormProblem words={ruleProblem} />}
+      {!rowErrors && <FormProblem words={formError(create.error, [...FIRST_STEP, ...SECOND_STEP])} />}
+      <Group justify="space-between">
+        <Button variant="default" onClick={() => setStep(step - 1)} disabled={step === 0}>
+          Back
+        </Button>
+        {step === 0 && !isFirstDone && (
+          <Text fz="sm" c="dimmed" ml="auto">
+            Still needed: {neededOf(name, agentId, contacts)}
+          </Text>
+        )}
+        {step < 2 ? (
+          <Button onClick={() => setStep(step + 1)} disabled={step === 0 ? !isFirstDone : ruleProblem !== null}>
+            Next
+          </Button>
+        ) : (
+          <Button onClick={() => once(submit)} loading={create.isPending}>
+            Make the campaign
+          </Button>
+        )}
+      </Group>
+    </Stack>
+  );
+}
+
+function neededOf(name: string, agentId: string | null, contacts: Contacts | null): string {
+  const file =
+    contacts !== null && contacts.look.problemCount > 0
+      ? "a file without problems"
+      : contacts === null
+        ? "a file with contacts"
+        : "the file to be sent";
+  return [name.trim() === "" && "a name", agentId === null && "an agent", contacts?.fileKey == null && file]
+    .filter((one) => one !== false)
+    .join(", ");
+}
+
+interface LastLookProps {
+  name: string;
+  agentId: string | null;
+  contacts: Contacts | null;
+  rules: Rules;
+}
+
+function LastLook({ name, agentId, contacts, rules }: LastLookProps) {
+  const agent = useAgentChoices().find((choice) => choice.value === agentId);
+  const { calling_hours: hours, retry_config: retry, destinations } = bodyOf(rules);
+  const others = contacts?.look.columns.filter((column) => column !== "phone_number") ?? [];
+  return (
+    <Panel title={name}>
+      <div className={classes.facts}>
+        <Fact name="Agent" value={agent?.label ?? "–"} />
+        <AccountFact id={rules.accountId} />
+        <Fact name="Contacts" value={count(contacts?.look.rowCount ?? 0)} />
+        <Fact name="What the agent knows of each" value={others.length === 0 ? "Only the number" : others.join(", ")} />
+        <Fact name="Calling hours" value={hoursWords(hours ?? null)} />
+        <Fact name="At the same time" value={`${rules.maxConcurrency} at most`} />
+        <Fact name="Again" value={againWords(retry ?? {})} />
+        <Fact name="Where" value={whereWords(destinations ?? {})} />
+        <Fact name="Pauses at" value={rules.spendCap === "" ? "No limit" : money(rules.spendCap * 100)} />
+      </div>
+    </Panel>
+  );
+}

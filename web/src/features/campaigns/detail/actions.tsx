@@ -1,0 +1,148 @@
+/** What may be done with a campaign in its state, by this role. */
+
+import { Button, Checkbox, Group, Menu, Stack, TextInput } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
+import { Ellipsis, Pause, Play, RotateCcw } from "lucide-react";
+import { useState } from "react";
+import { Dialog, FormDialog, FormProblem } from "../../../components/forms/dialog";
+import { localPath } from "../../../lib/api/address";
+import { useMay } from "../../../lib/organization/organization-context";
+import { download } from "../../../lib/api/download";
+import { fieldErrors, formError } from "../../../lib/api/errors";
+import { useForm } from "../../../lib/ui/use-form";
+import { words } from "../../../lib/format/format";
+import { done, failed } from "../../../lib/ui/notifications";
+import { useOnce } from "../../../lib/ui/use-click-guard";
+import { type Campaign, type Outcome, sourceAddress, useMove, useRedial, useUpdateCampaign } from "../api";
+import { changedOf, problemOf, RULE_FIELDS, rulesOf } from "../rules/draft";
+import { RulesForm } from "../rules/rules-form";
+
+export function Actions({ campaign }: { campaign: Campaign }) {
+  const may = useMay();
+  const move = useMove(campaign.id);
+  const once = useOnce();
+  const [dialog, setDialog] = useState<"redial" | "rules" | null>(null);
+  const { status } = campaign;
+  const isOver = status === "completed" || status === "failed";
+  const report = () =>
+    download(`/api/v1/campaign/${campaign.id}/report`, `campaign-${campaign.id}-report.csv`).catch(failed);
+  const source = async () => window.location.assign(localPath(await sourceAddress(campaign.id), window.location.href));
+  return (
+    <>
+      {may.write && status === "running" && (
+        <Button
+          variant="default"
+          leftSection={<Pause size={16} />}
+          loading={move.isPending}
+          onClick={() => once(() => move.mutate("pause", { onError: failed }), "pause")}
+        >
+          Pause
+        </Button>
+      )}
+      {may.write && status === "paused" && (
+        <Button
+          leftSection={<Play size={16} />}
+          loading={move.isPending}
+          onClick={() => once(() => move.mutate("resume", { onError: failed }), "resume")}
+        >
+          Resume
+        </Button>
+      )}
+      {may.write && (isOver || status === "paused") && (
+        <Button variant="default" leftSection={<RotateCcw size={16} />} onClick={() => setDialog("redial")}>
+          Redial
+        </Button>
+      )}
+      {status !== "draft" && (
+        <Button variant="default" onClick={() => void report()}>
+          Download report
+        </Button>
+      )}
+      <Menu position="bottom-end" withinPortal>
+        <Menu.Target>
+          <Button variant="default" px={10} aria-label="More about this campaign">
+            <Ellipsis size={18} />
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {may.write && !isOver && <Menu.Item onClick={() => setDialog("rules")}>Change the rules</Menu.Item>}
+          <Menu.Item onClick={() => void source().catch(failed)}>Download the contacts</Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      {dialog === "redial" && <Redial campaign={campaign} onClose={() => setDialog(null)} />}
+      {dialog === "rules" && <ChangeRules campaign={campaign} onClose={() => setDialog(null)} />}
+    </>
+  );
+}
+
+const AGAIN: Outcome[] = ["no_answer", "busy", "voicemail", "failed", "canceled"];
+
+function Redial({ campaign, onClose }: { campaign: Campaign; onClose: () => void }) {
+  const redial = useRedial(campaign.id);
+  const navigate = useNavigate();
+  const form = useForm<{ name: string; redial_statuses: Outcome[] }>(
+    { name: `${campaign.name} (again)`, redial_statuses: ["no_answer", "busy", "voicemail"] },
+    redial.error,
+  );
+  const submit = () =>
+    redial.mutate(form.values, {
+      onSuccess: (made) => void navigate({ to: "/campaigns/$campaignId", params: { campaignId: made.id } }),
+    });
+  return (
+    <FormDialog
+      title="Call again who was not reached"
+      isOpen
+      onClose={onClose}
+      onSubmit={submit}
+      submit="Make the campaign"
+      isBusy={redial.isPending}
+      problem={form.problem}
+    >
+      <TextInput label="Name" required data-autofocus {...form.text("name")} />
+      <Checkbox.Group label="Contacts whose call ended with" {...form.field("redial_statuses")}>
+        <Stack gap={8} mt={8}>
+          {AGAIN.map((outcome) => (
+            <Checkbox
+              key={outcome}
+              value={outcome}
+              label={`${words(outcome)} (${campaign.progress.outcomes[outcome] ?? 0})`}
+            />
+          ))}
+        </Stack>
+      </Checkbox.Group>
+    </FormDialog>
+  );
+}
+
+function ChangeRules({ campaign, onClose }: { campaign: Campaign; onClose: () => void }) {
+  const [{ rules: first, isExact }] = useState(() => rulesOf(campaign));
+  const [rules, setRules] = useState(first);
+  const update = useUpdateCampaign(campaign.id);
+  const errors: Partial<Record<string, string>> = fieldErrors(update.error, RULE_FIELDS);
+  const save = () =>
+    update.mutate(changedOf(rules, campaign), {
+      onSuccess: () => {
+        done("The rules are saved.");
+        onClose();
+      },
+    });
+  return (
+    <Dialog isOpen onClose={onClose} title="Change the rules" size={860}>
+      <Stack>
+        {!isExact && (
+          <FormProblem words="These hours were set to the minute, which the grid cannot show. Painting replaces them." />
+        )}
+        <RulesForm rules={rules} onChange={setRules} errorAt={(name) => errors[name]} />
+        <FormProblem words={problemOf(rules) ?? formError(update.error, RULE_FIELDS)} />
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button onClick={save} loading={update.isPending} disabled={problemOf(rules) !== null}>
+            Save
+          </Button>
+        </Group>
+      </Stack>
+    </Dialog>
+  );
+}

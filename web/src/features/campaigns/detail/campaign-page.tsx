@@ -1,0 +1,135 @@
+/** One campaign: what it may do now, how it goes, who has been called and who not, and why. */
+
+import { Alert, Anchor, Group, Stack, Text } from "@mantine/core";
+import { Link, useParams } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
+import { Fact } from "../../../components/layout/fact";
+import { Loaded, Page } from "../../../components/layout/page";
+import { Panel } from "../../../components/layout/panel";
+import { Problem } from "../../../components/feedback/problem";
+import { dateTime, money, words } from "../../../lib/format/format";
+import { AccountAlert, AccountFact } from "../rules/account-choice";
+import { Actions } from "./actions";
+import { type Campaign, useCampaign, useLiveProgress } from "../api";
+import { ContactsPanel } from "./contacts-panel";
+import classes from "../create/new-campaign.module.css";
+import { PreflightPanel } from "./preflight-panel";
+import { ProgressPanel } from "./progress-panel";
+import { StatusBadge } from "../status-badge";
+import { againWords, breakerWords, hoursWords, whereWords } from "../rules/rules-words";
+
+const Timeline = lazy(() => import("./timeline-panel"));
+
+export function CampaignPage() {
+  const { campaignId } = useParams({ from: "/signed-in/campaigns/$campaignId" });
+  const campaign = useCampaign(campaignId);
+  if (campaign.isError && campaign.data === undefined) {
+    return (
+      <Page title="Campaign" back={<Back />}>
+        <Problem error={campaign.error} onRetry={() => void campaign.refetch()} />
+      </Page>
+    );
+  }
+  return (
+    <Loaded query={campaign} what="The campaign" height={420}>
+      {(data) => <Shown campaign={data} />}
+    </Loaded>
+  );
+}
+
+function Back() {
+  return (
+    <Anchor fz="sm" c="dimmed" renderRoot={(props) => <Link to="/campaigns" {...props} />}>
+      ← Campaigns
+    </Anchor>
+  );
+}
+
+function Shown({ campaign }: { campaign: Campaign }) {
+  const progress = useLiveProgress(campaign);
+  const isDraft = campaign.status === "draft";
+  const isOver = campaign.status === "completed" || campaign.status === "failed";
+  return (
+    <Page
+      title={campaign.name}
+      back={<Back />}
+      about={
+        <Group gap="sm" mt={4}>
+          <StatusBadge status={campaign.status} />
+          <Anchor
+            fz="sm"
+            renderRoot={(props) => <Link to="/agents/$agentId" params={{ agentId: campaign.workflow_id }} {...props} />}
+          >
+            {campaign.workflow_name}
+          </Anchor>
+          <Text span fz="sm">
+            made {dateTime(campaign.created_at)}
+          </Text>
+        </Group>
+      }
+      actions={<Actions campaign={campaign} />}
+    >
+      <Stack gap="lg">
+        {campaign.failure_reason && (
+          <Alert
+            color={campaign.status === "failed" ? "red" : "yellow"}
+            variant="light"
+            title={campaign.status === "failed" ? "It failed" : "It paused itself"}
+          >
+            {words(campaign.failure_reason)}
+          </Alert>
+        )}
+        {campaign.status === "running" && campaign.next_open_at && (
+          <Alert variant="light" color="blue" title="Outside the calling hours">
+            Dialling goes on at {dateTime(campaign.next_open_at)}.
+          </Alert>
+        )}
+        {!isOver && <AccountAlert id={campaign.telephony_configuration_id} />}
+        {isDraft ? <PreflightPanel campaign={campaign} /> : <ProgressPanel campaign={campaign} progress={progress} />}
+        {!isDraft && (
+          <Suspense fallback={null}>
+            <Timeline campaign={campaign} done={progress.completed} />
+          </Suspense>
+        )}
+        <ContactsPanel campaign={campaign} />
+        <RulesPanel campaign={campaign} />
+      </Stack>
+    </Page>
+  );
+}
+
+function RulesPanel({ campaign }: { campaign: Campaign }) {
+  const capped = campaign.effective_max_concurrency < campaign.max_concurrency;
+  return (
+    <Panel title="Rules">
+      <div className={classes.facts}>
+        <AccountFact id={campaign.telephony_configuration_id} />
+        <Fact name="Calling hours" value={hoursWords(campaign.calling_hours)} />
+        <Fact
+          name="At the same time"
+          value={
+            capped
+              ? `${campaign.effective_max_concurrency}, as your limits and numbers allow (asked: ${campaign.max_concurrency})`
+              : campaign.max_concurrency
+          }
+        />
+        <Fact name="Again" value={againWords(campaign.retry_config)} />
+        <Fact name="Where" value={whereWords(campaign.destinations)} />
+        <Fact
+          name="Pauses at"
+          value={campaign.spend_cap_cents === null ? "No limit" : money(campaign.spend_cap_cents)}
+        />
+        <Fact name="Pauses itself" value={breakerWords(campaign.circuit_breaker)} />
+        <Fact
+          name="When a machine answers"
+          value={campaign.voicemail === null ? "As the agent says" : machineWords(campaign.voicemail)}
+        />
+        {campaign.columns.length > 0 && <Fact name="Columns" value={campaign.columns.join(", ")} />}
+      </div>
+    </Panel>
+  );
+}
+
+function machineWords({ action, message }: NonNullable<Campaign["voicemail"]>): string {
+  return action === "leave_message" && message ? `Leaves a message: “${message}”` : "Hangs up";
+}

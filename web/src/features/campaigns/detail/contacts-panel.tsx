@@ -1,0 +1,211 @@
+/** The people of a campaign: what became of each, and why one is not being called just now. */
+
+import { Alert, Badge, Button, Group, Loader, Popover, SegmentedControl, Select, Table, Text } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { DataTable, Pager } from "../../../components/tables/data-table";
+import { nameClass } from "../../../components/tables/link-row";
+import { Empty, Loaded } from "../../../components/layout/page";
+import { Panel } from "../../../components/layout/panel";
+import { messageOf } from "../../../lib/api/errors";
+import { dateTime, soon, when, words } from "../../../lib/format/format";
+import { useLastPage } from "../../../lib/ui/last-page";
+import type { Schema } from "../../../lib/api/types";
+import { type Campaign, type ContactState, OUTCOMES, useContacts, useWhyNotNow, type WhichContacts } from "../api";
+import { dueWords } from "../rules/rules-words";
+
+const COLUMNS = [
+  { title: "Row", isRight: true, width: 80 },
+  { title: "Contact" },
+  { title: "State" },
+  { title: "Calls", isRight: true },
+  { title: "When" },
+  { title: "Why not now", isQuiet: true },
+];
+
+export function ContactsPanel({ campaign }: { campaign: Campaign }) {
+  const [which, setWhich] = useState<WhichContacts>({ state: null, outcome: null });
+  const [page, setPage] = useState(1);
+  const contacts = useContacts(campaign.id, which, page, campaign.status === "running");
+  const look = (next: WhichContacts) => {
+    setWhich(next);
+    setPage(1);
+  };
+  useLastPage(page, contacts, setPage);
+  return (
+    <Panel
+      title="Contacts"
+      right={
+        <Button
+          size="xs"
+          variant="subtle"
+          renderRoot={(props) => <Link to="/runs" search={{ campaign: campaign.id }} {...props} />}
+        >
+          All calls
+        </Button>
+      }
+    >
+      <Group px="md" pt="sm" gap="sm">
+        <SegmentedControl
+          size="xs"
+          aria-label="State of contacts"
+          value={which.state ?? "all"}
+          onChange={(value) => look({ state: value === "all" ? null : (value as ContactState), outcome: null })}
+          data={[
+            { value: "all", label: "All" },
+            { value: "pending", label: "Waiting" },
+            { value: "calling", label: "Being called" },
+            { value: "done", label: "Done" },
+          ]}
+        />
+        <Select
+          size="xs"
+          aria-label="How their calls ended"
+          placeholder="Any outcome"
+          clearable
+          data={OUTCOMES.map((outcome) => ({ value: outcome, label: words(outcome) }))}
+          value={which.outcome}
+          onChange={(outcome) => look({ state: outcome === null ? null : "done", outcome })}
+          w={160}
+        />
+      </Group>
+      <Loaded query={contacts} what="The contacts">
+        {(data) =>
+          data.contacts.length === 0 ? (
+            <Empty isInside title="Nobody here">
+              {which.outcome === null
+                ? "No contact is in this state just now."
+                : `No contact's call has ended as: ${words(which.outcome).toLowerCase()}.`}
+            </Empty>
+          ) : (
+            <>
+              <DataTable label="Contacts" columns={COLUMNS}>
+                {data.contacts.map((contact) => (
+                  <ContactRow key={contact.id} campaign={campaign} contact={contact} />
+                ))}
+              </DataTable>
+              <Pager
+                page={data.page}
+                pages={data.total_pages}
+                total={data.total_count}
+                what="contacts"
+                onChange={setPage}
+              />
+            </>
+          )
+        }
+      </Loaded>
+    </Panel>
+  );
+}
+
+function ContactRow({ campaign, contact }: { campaign: Campaign; contact: Schema<"ContactItem"> }) {
+  const isDone = contact.state === "done";
+  const word = isDone ? (contact.outcome ?? "done") : contact.state;
+  const known = Object.values(contact.variables)
+    .map(String)
+    .filter((value) => value !== "");
+  return (
+    <Table.Tr>
+      <Table.Td ta="right" c="dimmed">
+        {contact.row_number}
+      </Table.Td>
+      <Table.Td maw={320}>
+        {contact.attempts === 0 ? (
+          <Text fz="sm" fw={600}>
+            {contact.phone_number}
+          </Text>
+        ) : (
+          <Link
+            to="/runs"
+            search={{ campaign: campaign.id, phone: contact.phone_number }}
+            className={nameClass}
+            aria-label={`Calls to ${contact.phone_number}`}
+          >
+            {contact.phone_number}
+          </Link>
+        )}
+        {known.length > 0 && (
+          <Text
+            fz="xs"
+            c="dimmed"
+            truncate
+            title={Object.entries(contact.variables)
+              .map(([name, value]) => `${name}: ${String(value)}`)
+              .join("\n")}
+          >
+            {known.join(" · ")}
+          </Text>
+        )}
+      </Table.Td>
+      <Table.Td>
+        <Badge color={colourOf(word)} variant={contact.state === "calling" ? "dot" : "light"}>
+          {words(word === "pending" ? "waiting" : word === "calling" ? "being_called" : word)}
+        </Badge>
+      </Table.Td>
+      <Table.Td ta="right">{contact.attempts}</Table.Td>
+      <Table.Td c="dimmed">{whenWords(campaign, contact)}</Table.Td>
+      <Table.Td ta="right">
+        {contact.state === "pending" && <Why campaignId={campaign.id} contact={contact} />}
+      </Table.Td>
+    </Table.Tr>
+  );
+}
+
+function whenWords(campaign: Campaign, contact: Schema<"ContactItem">): string {
+  if (contact.state === "calling") return "Now";
+  if (contact.state === "pending")
+    return dueWords(campaign, contact.hold, contact.due_at === null ? "" : soon(contact.due_at));
+  const because =
+    contact.reason !== null && contact.reason !== contact.outcome ? `, ${words(contact.reason).toLowerCase()}` : "";
+  return `${contact.done_at === null ? "–" : when(contact.done_at)}${because}`;
+}
+
+function Why({ campaignId, contact }: { campaignId: number; contact: Schema<"ContactItem"> }) {
+  const [isOpen, setIsOpen] = useState(false);
+  const why = useWhyNotNow(campaignId, isOpen ? contact.id : null);
+  return (
+    <Popover opened={isOpen} onChange={setIsOpen} width={320} position="left" withArrow trapFocus>
+      <Popover.Target>
+        <Button
+          size="compact-sm"
+          variant="subtle"
+          onClick={() => setIsOpen(!isOpen)}
+          aria-label={`Why not now? ${contact.phone_number}`}
+        >
+          Why not now?
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown>
+        {why.isPending && <Loader size="sm" aria-label="Asking" />}
+        {why.isError && <Alert color="red">{messageOf(why.error)}</Alert>}
+        {why.data && (
+          <>
+            <Text fz="sm" fw={600}>
+              {why.data.can_be_called ? "Next in line" : words(why.data.rule ?? "held back")}
+            </Text>
+            <Text fz="sm">{why.data.explanation}</Text>
+            {why.data.until && (
+              <Text fz="sm" c="dimmed">
+                Until {dateTime(why.data.until)}
+              </Text>
+            )}
+          </>
+        )}
+      </Popover.Dropdown>
+    </Popover>
+  );
+}
+
+const COLOURS: Record<string, string> = {
+  answered: "brand",
+  voicemail: "violet",
+  no_answer: "yellow",
+  busy: "yellow",
+  failed: "red",
+  invalid_number: "red",
+};
+
+function colourOf(word: string): string {
+  return COLOURS[word] ?? "gray";
+}

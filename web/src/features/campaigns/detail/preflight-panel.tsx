@@ -1,0 +1,124 @@
+/** What a start would do now, before anybody is called. */
+
+import { Alert, Badge, Button, Group, List, Stack, Text } from "@mantine/core";
+import { Play } from "lucide-react";
+import { FormProblem } from "../../../components/forms/dialog";
+import { Figure, Figures } from "../../../components/layout/fact";
+import { Loaded } from "../../../components/layout/page";
+import { Panel } from "../../../components/layout/panel";
+import { useMay } from "../../../lib/organization/organization-context";
+import { messageOf } from "../../../lib/api/errors";
+import { count, dateTime, many } from "../../../lib/format/format";
+import { useOnce } from "../../../lib/ui/use-click-guard";
+import type { Schema } from "../../../lib/api/types";
+import { type Campaign, useMove, usePreflight } from "../api";
+
+export function PreflightPanel({ campaign }: { campaign: Campaign }) {
+  const report = usePreflight(campaign.id, true);
+  const may = useMay();
+  const move = useMove(campaign.id);
+  const once = useOnce();
+  return (
+    <Panel
+      title="Before the start"
+      right={
+        <Button size="xs" variant="subtle" onClick={() => void report.refetch()} loading={report.isFetching}>
+          Look again
+        </Button>
+      }
+    >
+      <Loaded query={report} what="The dry run" height={220}>
+        {(data) => (
+          <Stack p="lg" gap="lg">
+            <Figures>
+              <Figure
+                name="Would be called"
+                value={count(data.callable_contacts)}
+                note={`of ${many(data.total_contacts, "contact")}`}
+              />
+              <Figure
+                name="Takes about"
+                value={data.callable_contacts === 0 ? "–" : span(data.estimated_dialling_seconds)}
+                note={
+                  data.callable_contacts > 0 && data.estimated_end_at
+                    ? `until ${dateTime(data.estimated_end_at)}`
+                    : undefined
+                }
+              />
+              <Figure name="Closed now" value={count(data.closed_now)} note="outside their hours" />
+              <Figure name="Do not call" value={count(data.on_do_not_call_list)} note="never dialled" />
+            </Figures>
+            <Warnings report={data} />
+            <Zones zones={data.contacts_by_zone} />
+            <FormProblem words={move.error ? messageOf(move.error) : null} />
+            {may.write && (
+              <Group>
+                <Button
+                  size="md"
+                  leftSection={<Play size={17} />}
+                  loading={move.isPending}
+                  disabled={data.callable_contacts === 0}
+                  onClick={() => once(() => move.mutate("start"))}
+                >
+                  Start dialling
+                </Button>
+                {data.callable_contacts === 0 && (
+                  <Text fz="sm" c="dimmed">
+                    Nobody on this list may be called: change the rules, or make a campaign with another list.
+                  </Text>
+                )}
+              </Group>
+            )}
+          </Stack>
+        )}
+      </Loaded>
+    </Panel>
+  );
+}
+
+function Warnings({ report }: { report: Schema<"PreflightResponse"> }) {
+  const lines = [
+    report.invalid_numbers > 0 && `${many(report.invalid_numbers, "number")} cannot be a phone number.`,
+    report.blocked_destinations > 0 &&
+      `${many(report.blocked_destinations, "number")} in a country or cost class that may not be called.`,
+    ...report.missing_values.map(
+      ({ variable, contacts }) =>
+        `${many(contacts, "contact")} without a value for {{${variable}}}, which the agent says.`,
+    ),
+  ].filter((line) => line !== false);
+  if (lines.length === 0) return null;
+  return (
+    <Alert color="yellow" variant="light" title="Worth a look">
+      <List fz="sm" spacing={2}>
+        {lines.map((line) => (
+          <List.Item key={line}>{line}</List.Item>
+        ))}
+      </List>
+    </Alert>
+  );
+}
+
+function Zones({ zones }: { zones: Schema<"ZoneCount">[] }) {
+  if (zones.length === 0) return null;
+  return (
+    <div>
+      <Text fz="sm" fw={600} mb={6}>
+        Where they are
+      </Text>
+      <Group gap={6}>
+        {zones.map((zone) => (
+          <Badge key={zone.zone} color="gray" size="lg">
+            {zone.zone === "unknown" ? "Unknown" : zone.zone.replaceAll("_", " ")} · {count(zone.contacts)}
+          </Badge>
+        ))}
+      </Group>
+    </div>
+  );
+}
+
+function span(seconds: number | null): string {
+  if (seconds === null) return "–";
+  if (seconds < 90) return `${Math.round(seconds)} s`;
+  if (seconds < 5400) return `${Math.round(seconds / 60)} min`;
+  return `${(seconds / 3600).toFixed(1)} h`;
+}

@@ -1,0 +1,173 @@
+/** When people may be called, how many at once, and what happens when somebody does not answer. */
+
+import {
+  Group,
+  MultiSelect,
+  NumberInput,
+  SegmentedControl,
+  Select,
+  Stack,
+  Switch,
+  TagsInput,
+  Textarea,
+} from "@mantine/core";
+import { useMediaQuery } from "@mantine/hooks";
+import { Panel } from "../../../components/layout/panel";
+import { useWhereabouts } from "../../../lib/organization/organization-context";
+import { AccountChoice, useHasChoice } from "./account-choice";
+import { countryChoices } from "./countries";
+import type { Rules } from "./draft";
+import { RetryRules } from "./retry-rules";
+import { FieldError, numberOf, Padded } from "./rule-panels";
+import { WeekGrid } from "./week-grid";
+
+const ZONES = ["UTC", ...Intl.supportedValuesOf("timeZone").filter((zone) => zone !== "UTC")];
+
+const COUNTRIES = countryChoices();
+
+interface RulesFormProps {
+  rules: Rules;
+  onChange: (rules: Rules) => void;
+  /** What the API said about a field, by the field's name there. */
+  errorAt: (name: string) => string | undefined;
+}
+
+export function RulesForm({ rules, onChange, errorAt }: RulesFormProps) {
+  const set = <Name extends keyof Rules>(name: Name, value: Rules[Name]) => onChange({ ...rules, [name]: value });
+  const isNarrow = useMediaQuery("(max-width: 40em)") ?? false;
+  const hasChoice = useHasChoice(rules.accountId);
+  const limit = useWhereabouts().data?.limits.concurrent_calls;
+  return (
+    <Stack gap="lg">
+      {hasChoice && (
+        <Panel title="Carrier account">
+          <Padded>
+            <AccountChoice
+              value={rules.accountId}
+              onChange={(id) => set("accountId", id)}
+              error={errorAt("telephony_configuration_id")}
+            />
+          </Padded>
+        </Panel>
+      )}
+      <Panel title="Calling hours">
+        <Padded>
+          <SegmentedControl
+            aria-label="When people may be called"
+            value={rules.hasHours ? "hours" : "any"}
+            onChange={(value) => set("hasHours", value === "hours")}
+            data={[
+              { value: "any", label: "At any time" },
+              { value: "hours", label: "In these hours" },
+            ]}
+            w="fit-content"
+          />
+          {rules.hasHours && (
+            <>
+              <WeekGrid week={rules.week} onChange={(week) => set("week", week)} />
+              <Group align="flex-end" gap="lg">
+                <Select
+                  label="Time zone"
+                  searchable
+                  allowDeselect={false}
+                  data={ZONES}
+                  value={rules.timezone}
+                  onChange={(zone) => set("timezone", zone ?? "UTC")}
+                  w={260}
+                />
+                <Switch
+                  mb={8}
+                  label="Also where the callee's number may be"
+                  checked={rules.inCalleeZone}
+                  onChange={(event) => set("inCalleeZone", event.currentTarget.checked)}
+                />
+              </Group>
+              <TagsInput
+                label="Nobody is called on"
+                description="Days as 2026-12-25; Enter adds one"
+                placeholder={rules.holidays.length === 0 ? "No holidays" : ""}
+                value={rules.holidays}
+                onChange={(days) => set("holidays", days)}
+                maw={540}
+              />
+            </>
+          )}
+          <FieldError words={errorAt("calling_hours")} />
+        </Padded>
+      </Panel>
+      <Panel title="Pace and cost">
+        <Padded>
+          <Group align="flex-start" gap="lg">
+            <NumberInput
+              label="Calls at the same time"
+              description={limit === undefined ? undefined : `Your organisation may have ${limit}`}
+              min={1}
+              value={rules.maxConcurrency}
+              onChange={(value) => set("maxConcurrency", numberOf(value))}
+              error={errorAt("max_concurrency")}
+              w={220}
+            />
+            <NumberInput
+              label="Pause when it has cost"
+              description="Empty: no limit"
+              prefix="$"
+              min={0}
+              decimalScale={2}
+              value={rules.spendCap}
+              onChange={(value) => set("spendCap", numberOf(value))}
+              error={errorAt("spend_cap_cents")}
+              w={220}
+            />
+          </Group>
+        </Padded>
+      </Panel>
+      <Panel title="Where people may be called">
+        <Padded>
+          <MultiSelect
+            label="Countries"
+            searchable
+            clearable
+            placeholder={rules.countries.length === 0 ? "Every country" : ""}
+            data={COUNTRIES}
+            value={rules.countries}
+            onChange={(codes) => set("countries", codes)}
+            error={errorAt("destinations")}
+            maw={540}
+          />
+          <Switch
+            label="Also premium-rate numbers"
+            checked={rules.allowsPremium}
+            onChange={(event) => set("allowsPremium", event.currentTarget.checked)}
+          />
+        </Padded>
+      </Panel>
+      <RetryRules rules={rules} onChange={onChange} error={errorAt("retry_config")} />
+      <Panel title="When a machine answers">
+        <Padded>
+          <SegmentedControl
+            aria-label="When a machine answers"
+            value={rules.voicemail}
+            onChange={(value) => set("voicemail", value as Rules["voicemail"])}
+            orientation={isNarrow ? "vertical" : "horizontal"}
+            data={[
+              { value: "workflow", label: "As the agent says" },
+              { value: "hang_up", label: "Hang up" },
+              { value: "leave_message", label: "Leave a message" },
+            ]}
+            w="fit-content"
+          />
+          {rules.voicemail === "leave_message" && (
+            <Textarea
+              label="Message"
+              autosize
+              minRows={2}
+              value={rules.voicemailMessage}
+              onChange={(event) => set("voicemailMessage", event.currentTarget.value)}
+              error={errorAt("voicemail")}
+            />
+          )}
+        </Padded>
+      </Panel>
+    </Stack>
+  );
+}

@@ -1,0 +1,20 @@
+/** The state of a campaign in one word and one colour. */
+
+import { Badge } from "@mantine/core";
+import { words } from "../../lib/format/format";
+
+const COLOURS: Record<string, string> = {
+  draft: "gray",
+  running: "brand",
+  paused: "yellow",
+  completed: "blue",
+  failed: "red",
+};
+
+export function StatusBadge({ status }: { status: string }) {
+  return (
+    <Badge color={COLOURS[status] ?? "gray"} variant={status === "running" ? "dot" : "light"}>
+      {words(status)}
+    </Badge>
+  );
+}

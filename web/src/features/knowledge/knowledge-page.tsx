@@ -1,0 +1,119 @@
+/** Documents: dragged in, read, searched, taken away. */
+
+import { Alert, Button, CloseButton, FileButton, Group, Progress, Switch, Text } from "@mantine/core";
+import { FileUp } from "lucide-react";
+import { type DragEvent, useState } from "react";
+import { ShowMore } from "../../components/tables/data-table";
+import { Empty, Loaded, Page } from "../../components/layout/page";
+import { Panel } from "../../components/layout/panel";
+import { useMay } from "../../lib/organization/organization-context";
+import { KINDS, useDocuments, useHasArchived } from "./api";
+import { DocumentTable } from "./document-table";
+import classes from "./knowledge.module.css";
+import { SearchPanel } from "./search-panel";
+import { type Upload, useUploads } from "./use-uploads";
+
+export function KnowledgePage() {
+  const may = useMay();
+  const [hasArchived, setHasArchived] = useState(false);
+  const documents = useDocuments(hasArchived);
+  const isBare = documents.data?.length === 0;
+  const mayHaveArchived = useHasArchived(isBare && !hasArchived);
+  const { uploads, add, dismiss } = useUploads();
+  return (
+    <Page title="Knowledge" about="What agents may look up while they talk. A step of an agent chooses its documents.">
+      {may.write && <Drop onFiles={add} />}
+      {uploads.map((upload) => (
+        <UploadLine key={upload.id} upload={upload} onDismiss={() => dismiss(upload.id)} />
+      ))}
+      <Loaded query={documents} what="The documents" height={240}>
+        {(data) => {
+          if (isBare && !mayHaveArchived) {
+            return (
+              <Empty title="No documents yet">
+                Add opening hours, price lists or a handbook as PDF, Word, text, Markdown, HTML or CSV. Each is ready
+                within a minute, and you can try here what agents would find.
+              </Empty>
+            );
+          }
+          return (
+            <>
+              <SearchPanel isEmpty={!data.some((document) => document.status === "ready")} />
+              <Panel
+                title="Documents"
+                right={
+                  <Switch
+                    label="Archived"
+                    checked={hasArchived}
+                    onChange={(event) => setHasArchived(event.currentTarget.checked)}
+                  />
+                }
+              >
+                {isBare ? (
+                  <Empty isInside title="Only archived ones">
+                    Turn on Archived to see them.
+                  </Empty>
+                ) : (
+                  <DocumentTable documents={data} />
+                )}
+                <ShowMore list={documents} what="documents" />
+              </Panel>
+            </>
+          );
+        }}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Drop({ onFiles }: { onFiles: (files: Iterable<File>) => void }) {
+  const [isOver, setIsOver] = useState(false);
+  const drop = (event: DragEvent) => {
+    event.preventDefault();
+    setIsOver(false);
+    onFiles(event.dataTransfer.files);
+  };
+  return (
+    <div
+      className={classes.drop}
+      data-over={isOver || undefined}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setIsOver(true);
+      }}
+      onDragLeave={() => setIsOver(false)}
+      onDrop={drop}
+    >
+      <FileUp size={26} strokeWidth={1.5} aria-hidden="true" />
+      <Text fz="sm">Drop documents here, 50 MB each at most</Text>
+      <FileButton multiple accept={KINDS} onChange={onFiles} inputProps={{ "aria-label": "Documents" }}>
+        {(props) => (
+          <Button {...props} size="sm">
+            Choose files
+          </Button>
+        )}
+      </FileButton>
+    </div>
+  );
+}
+
+function UploadLine({ upload, onDismiss }: { upload: Upload; onDismiss: () => void }) {
+  if (upload.problem !== null) {
+    return (
+      <Alert color="red" variant="light" role="alert" title={`${upload.name} was not added`}>
+        <Group justify="space-between" wrap="nowrap">
+          {upload.problem}
+          <CloseButton aria-label="Close message" onClick={onDismiss} />
+        </Group>
+      </Alert>
+    );
+  }
+  return (
+    <div>
+      <Text fz="sm" mb={4}>
+        {upload.name}
+      </Text>
+      <Progress value={upload.share * 100} animated aria-label={`${upload.name}: sent`} />
+    </div>
+  );
+}

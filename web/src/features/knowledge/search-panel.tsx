@@ -1,0 +1,79 @@
+/** What an agent would find: the same search, to try. */
+
+import { Badge, Button, Group, Stack, Text, TextInput } from "@mantine/core";
+import { Search } from "lucide-react";
+import { type FormEvent, useState } from "react";
+import { Panel } from "../../components/layout/panel";
+import { Problem } from "../../components/feedback/problem";
+import { useSearchDocuments } from "./api";
+import classes from "./knowledge.module.css";
+
+export function SearchPanel({ isEmpty }: { isEmpty: boolean }) {
+  const [query, setQuery] = useState("");
+  const search = useSearchDocuments();
+  const ask = (event: FormEvent) => {
+    event.preventDefault();
+    if (query.trim() !== "") search.mutate(query);
+  };
+  return (
+    <Panel title="Try it">
+      <Stack p="lg">
+        <form onSubmit={ask}>
+          <Group wrap="nowrap">
+            <TextInput
+              aria-label="What would a caller ask?"
+              placeholder="What would a caller ask?"
+              leftSection={<Search size={16} />}
+              value={query}
+              disabled={isEmpty}
+              onChange={(event) => {
+                setQuery(event.currentTarget.value);
+                if (event.currentTarget.value === "") search.reset();
+              }}
+              style={{ flex: 1 }}
+            />
+            <Button type="submit" loading={search.isPending} disabled={isEmpty}>
+              Search
+            </Button>
+          </Group>
+        </form>
+        {isEmpty && (
+          <Text fz="sm" c="dimmed">
+            No document is ready yet.
+          </Text>
+        )}
+        {search.isError && <Problem error={search.error} />}
+        {search.data?.length === 0 && (
+          <Text fz="sm" c="dimmed">
+            No passage answers this.
+          </Text>
+        )}
+        {search.data && search.data.length > 0 && (
+          <ol className={classes.hits}>
+            {search.data.map((hit) => (
+              <li key={`${hit.document_id}.${hit.text}`}>
+                <Group gap={8}>
+                  <Text span fz="sm" fw={650}>
+                    {hit.name}
+                  </Text>
+                  {hit.page != null && (
+                    <Text span fz="xs" c="dimmed">
+                      page {hit.page}
+                    </Text>
+                  )}
+                  {hit.heading && (
+                    <Text span fz="xs" c="dimmed">
+                      {hit.heading}
+                    </Text>
+                  )}
+                  <Badge color="gray">{Math.round(hit.score * 100)} %</Badge>
+                </Group>
+                <Text fz="sm">{hit.text}</Text>
+              </li>
+            ))}
+          </ol>
+        )}
+      </Stack>
+    </Panel>
+  );
+}

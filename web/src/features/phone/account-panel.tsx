@@ -1,0 +1,153 @@
+/** One account: whether calls can go out by it, its numbers, and who answers each. */
+
+import { Alert, Badge, Button, Group, Menu } from "@mantine/core";
+import { Ellipsis } from "lucide-react";
+import { useState } from "react";
+import { DataTable } from "../../components/tables/data-table";
+import { Confirm } from "../../components/forms/dialog";
+import { Empty, Loaded } from "../../components/layout/page";
+import { Panel } from "../../components/layout/panel";
+import { useMay } from "../../lib/organization/organization-context";
+import { blockedBecause } from "../../lib/organization/carrier-accounts";
+import { when, words } from "../../lib/format/format";
+import { done, failed } from "../../lib/ui/notifications";
+import { AddNumber } from "./add-number";
+import { type Account, type Carrier, useCheck, useDeleteAccount, useMakeDefault, useNumbers } from "./api";
+import { NumberRow } from "./number-row";
+
+const COLUMNS = [
+  { title: "Number" },
+  { title: "Answered by", width: 310 },
+  { title: "In use", width: 90 },
+  { title: "Actions", isQuiet: true },
+];
+
+interface AccountPanelProps {
+  account: Account;
+  carrier: Carrier | undefined;
+  onEdit: () => void;
+  onBuy: () => void;
+}
+
+export function AccountPanel({ account, carrier, onEdit, onBuy }: AccountPanelProps) {
+  const may = useMay();
+  const numbers = useNumbers(account.id);
+  const [isAdding, setIsAdding] = useState(false);
+  return (
+    <Panel
+      title={account.name}
+      right={
+        <Group gap="sm">
+          <Badge color="gray">{carrier?.display_name ?? words(account.provider)}</Badge>
+          {account.is_default_outbound && <Badge>Default for calls</Badge>}
+          {account.inactive && <Badge color="red">Switched off</Badge>}
+          {may.admin && <AccountMenu account={account} onEdit={onEdit} onAdd={() => setIsAdding(true)} />}
+        </Group>
+      }
+    >
+      <Blocked account={account} />
+      <Loaded query={numbers} what="The numbers" height={90}>
+        {(data) =>
+          data.phone_numbers.length === 0 ? (
+            <Empty
+              isInside
+              title="No numbers"
+              action={may.admin && <First account={account} onAdd={() => setIsAdding(true)} onBuy={onBuy} />}
+            >
+              {account.is_managed
+                ? "Numbers of this platform are bought here, and given back."
+                : "Add the numbers that this account has, and choose who answers them."}
+            </Empty>
+          ) : (
+            <DataTable label={`Numbers of ${account.name}`} columns={COLUMNS}>
+              {data.phone_numbers.map((one) => (
+                <NumberRow key={one.id} accountId={account.id} number={one} />
+              ))}
+            </DataTable>
+          )
+        }
+      </Loaded>
+      {isAdding && <AddNumber accountId={account.id} onClose={() => setIsAdding(false)} />}
+    </Panel>
+  );
+}
+
+function Blocked({ account }: { account: Account }) {
+  const because = blockedBecause(account);
+  if (!account.inactive && because === null) return null;
+  return (
+    <Alert color={account.inactive ? "red" : "yellow"} variant="light" radius={0}>
+      {account.inactive
+        ? `Switched off ${when(account.inactive_since ?? account.updated_at)}: ${account.inactive_reason ?? "no reason is known"}`
+        : because}
+    </Alert>
+  );
+}
+
+function First({ account, onAdd, onBuy }: { account: Account; onAdd: () => void; onBuy: () => void }) {
+  return (
+    <Button size="sm" variant="default" onClick={account.is_managed ? onBuy : onAdd}>
+      {account.is_managed ? "Get a number" : "Add a number"}
+    </Button>
+  );
+}
+
+function AccountMenu({ account, onEdit, onAdd }: { account: Account; onEdit: () => void; onAdd: () => void }) {
+  const check = useCheck();
+  const makeDefault = useMakeDefault();
+  const remove = useDeleteAccount();
+  const [isAsking, setIsAsking] = useState(false);
+  const ask = () =>
+    check.mutate(account, {
+      onSuccess: () =>
+        done(account.inactive ? `“${account.name}” is in use again.` : "The carrier takes these credentials."),
+      onError: failed,
+    });
+  return (
+    <>
+      {!account.is_managed && (
+        <Button
+          size="xs"
+          variant="default"
+          loading={check.isPending}
+          onClick={ask}
+          aria-label={`${account.inactive ? "Reactivate" : "Check now"}: ${account.name}`}
+        >
+          {account.inactive ? "Reactivate" : "Check now"}
+        </Button>
+      )}
+      <Menu position="bottom-end" withinPortal>
+        <Menu.Target>
+          <Button size="compact-sm" variant="subtle" color="gray" aria-label={`More about ${account.name}`}>
+            <Ellipsis size={16} />
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {!account.is_managed && <Menu.Item onClick={onAdd}>Add a number</Menu.Item>}
+          {!account.is_managed && <Menu.Item onClick={onEdit}>Edit</Menu.Item>}
+          {!account.is_default_outbound && (
+            <Menu.Item onClick={() => makeDefault.mutate(account.id, { onError: failed })}>
+              Make it the default for calls
+            </Menu.Item>
+          )}
+          {!account.is_managed && (
+            <Menu.Item color="red" onClick={() => setIsAsking(true)}>
+              Delete
+            </Menu.Item>
+          )}
+        </Menu.Dropdown>
+      </Menu>
+      <Confirm
+        title={`Delete “${account.name}”?`}
+        isOpen={isAsking}
+        onClose={() => setIsAsking(false)}
+        onConfirm={() => remove.mutate(account.id)}
+        confirm="Delete"
+        isBusy={remove.isPending}
+        error={remove.error}
+      >
+        Its numbers go with it, and nobody answers them any more.
+      </Confirm>
+    </>
+  );
+}

@@ -1,0 +1,58 @@
+/** The numbers that can be bought in a place. */
+
+import { Badge, Group, Radio, Stack, Text } from "@mantine/core";
+import { Loaded } from "../../components/layout/page";
+import { money } from "../../lib/format/format";
+import type { Schema } from "../../lib/api/types";
+import { useAvailable } from "./api";
+import classes from "./phone.module.css";
+
+interface ForSaleProps {
+  /** ISO 3166, two letters; anything else is still being typed. */
+  country: string;
+  area: string;
+  /** "" is the first one that fits. */
+  chosen: string;
+  onChoose: (number: string) => void;
+  error: string | undefined;
+}
+
+export function ForSale({ country, area, chosen, onChoose, error }: ForSaleProps) {
+  const isWhole = /^[A-Z]{2}$/.test(country) && /^\d*$/.test(area);
+  const available = useAvailable(country, area, isWhole);
+  if (!isWhole) return null;
+  return (
+    <Loaded query={available} what="The numbers for sale" height={180}>
+      {({ numbers }) =>
+        numbers.length === 0 ? (
+          <Text fz="sm" role="status">
+            There is none there just now: try another area code, or none.
+          </Text>
+        ) : (
+          <Radio.Group label="Number" error={error} value={chosen} onChange={onChoose}>
+            <Stack gap={8} mt={8} className={classes.sale}>
+              <Radio value="" label="Any, the first that is free" />
+              {numbers.map((one) => (
+                <Radio key={one.phone_number} value={one.phone_number} label={<Offer one={one} />} />
+              ))}
+            </Stack>
+          </Radio.Group>
+        )
+      }
+    </Loaded>
+  );
+}
+
+function Offer({ one }: { one: Schema<"AvailableNumberResponse"> }) {
+  return (
+    <Group gap={8} component="span">
+      <span>{one.friendly_name}</span>
+      <Text span fz="sm" c="dimmed">
+        {[one.locality, one.region].filter(Boolean).join(", ")}
+      </Text>
+      <Badge color="gray" component="span">
+        {one.monthly_cost_cents === null ? "price unknown" : `${money(one.monthly_cost_cents)} a month`}
+      </Badge>
+    </Group>
+  );
+}

@@ -1,0 +1,81 @@
+/** How agents reach the telephone network: accounts at carriers, numbers, and calls that nobody could take. */
+
+import { Button } from "@mantine/core";
+import { useState } from "react";
+import { Empty, Loaded, Page } from "../../components/layout/page";
+import { useMay } from "../../lib/organization/organization-context";
+import { AccountForm } from "./account-form";
+import { AccountPanel } from "./account-panel";
+import { type Account, useAccounts, useCarriers } from "./api";
+import { QuickConnect } from "./quick-connect";
+import { RefusedPanel } from "./refused-panel";
+
+export function PhonePage() {
+  const may = useMay();
+  const accounts = useAccounts();
+  const carriers = useCarriers();
+  const [edited, setEdited] = useState<Account | "new" | null>(null);
+  const [isConnecting, setIsConnecting] = useState(false);
+  const connect = (
+    <Button variant="default" onClick={() => setEdited("new")}>
+      Connect a carrier
+    </Button>
+  );
+  const buy = <Button onClick={() => setIsConnecting(true)}>Get a number</Button>;
+  return (
+    <Page
+      title="Phone"
+      about="Carriers and numbers, and who answers them."
+      actions={
+        may.admin && (
+          <>
+            {connect}
+            {buy}
+          </>
+        )
+      }
+    >
+      <Loaded query={accounts} what="The carriers" height={240}>
+        {(data) =>
+          data.configurations.length === 0 ? (
+            <Empty
+              title="No carrier yet"
+              action={
+                may.admin && (
+                  <>
+                    {connect}
+                    {buy}
+                  </>
+                )
+              }
+            >
+              Connect your account at a carrier, or get a number of this platform in one step, and choose the agent that
+              answers it.
+            </Empty>
+          ) : (
+            <>
+              {data.configurations.map((account) => (
+                <AccountPanel
+                  key={account.id}
+                  account={account}
+                  carrier={carriers.data?.providers.find((one) => one.provider === account.provider)}
+                  onEdit={() => setEdited(account)}
+                  onBuy={() => setIsConnecting(true)}
+                />
+              ))}
+            </>
+          )
+        }
+      </Loaded>
+      <RefusedPanel />
+      {edited !== null && carriers.data && (
+        <AccountForm
+          account={edited === "new" ? null : edited}
+          carriers={carriers.data.providers}
+          onClose={() => setEdited(null)}
+        />
+      )}
+      {isConnecting && <QuickConnect onClose={() => setIsConnecting(false)} />}
+    </Page>
+  );
+}

@@ -1,0 +1,136 @@
+/** A number of the platform in one step: a new one, or one to which an existing number is forwarded. */
+
+import { Alert, Group, SegmentedControl, Select, Text, TextInput } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { FormDialog } from "../../components/forms/dialog";
+import { CopyLine } from "../../components/forms/secret";
+import { useForm } from "../../lib/ui/use-form";
+import { useAgentChoices } from "../../lib/organization/agent-names";
+import { useQuickConnect } from "./api";
+import { ForSale } from "./for-sale";
+
+interface Values {
+  mode: "new" | "forward";
+  country: string;
+  area_code: string;
+  phone_number: string;
+  existing_number: string;
+  workflow_id: string | null;
+}
+
+const EMPTY: Values = {
+  mode: "new",
+  country: "US",
+  area_code: "",
+  phone_number: "",
+  existing_number: "",
+  workflow_id: null,
+};
+
+export function QuickConnect({ onClose }: { onClose: () => void }) {
+  const connect = useQuickConnect();
+  const agents = useAgentChoices();
+  const form = useForm<Values>(EMPTY, connect.error);
+  const {
+    mode,
+    country,
+    area_code: area,
+    phone_number: chosen,
+    existing_number: existing,
+    workflow_id: agent,
+  } = form.values;
+  const [place] = useDebouncedValue({ country: country.toUpperCase(), area }, 400);
+  const submit = () =>
+    connect.mutate({
+      mode,
+      country,
+      ...(area === "" ? {} : { area_code: area }),
+      ...(chosen === "" ? {} : { phone_number: chosen }),
+      ...(mode === "forward" ? { existing_number: existing } : {}),
+      ...(agent === null ? {} : { workflow_id: Number(agent) }),
+    });
+  if (connect.data) {
+    return (
+      <FormDialog title="It is yours" isOpen onClose={onClose} onSubmit={onClose} submit="Done" isBusy={false} isDone>
+        <CopyLine value={connect.data.phone_number} label="number" />
+        {connect.data.instructions && (
+          <Alert variant="light" title="One thing is left to do">
+            {connect.data.instructions}
+          </Alert>
+        )}
+        <Text fz="sm" c="dimmed">
+          {connect.data.workflow_id === null
+            ? "Nobody answers it yet: choose an agent in the list of numbers."
+            : "The agent answers it once it is published."}
+        </Text>
+      </FormDialog>
+    );
+  }
+  // Another place has other numbers.
+  const move = (name: "country" | "area_code", value: string) => {
+    form.set(name, value);
+    form.set("phone_number", "");
+  };
+  return (
+    <FormDialog
+      title="Get a number"
+      isOpen
+      onClose={onClose}
+      onSubmit={submit}
+      submit={mode === "new" ? "Buy it" : "Get one to forward to"}
+      isBusy={connect.isPending}
+      problem={form.problem}
+      size="lg"
+    >
+      <SegmentedControl
+        aria-label="What for"
+        value={mode}
+        onChange={(value) => form.set("mode", value as Values["mode"])}
+        data={[
+          { value: "new", label: "A new number" },
+          { value: "forward", label: "Keep my number" },
+        ]}
+      />
+      {mode === "forward" && (
+        <TextInput
+          label="Your number"
+          description="It stays where it is; its calls are forwarded to the new one"
+          placeholder="+12015550123"
+          required
+          {...form.text("existing_number")}
+        />
+      )}
+      <Group grow align="flex-start">
+        <TextInput
+          label="Country"
+          description="Two letters"
+          maxLength={2}
+          {...form.text("country")}
+          onChange={(event) => move("country", event.currentTarget.value)}
+        />
+        <TextInput
+          label="Area code"
+          description="Its digits, or nothing"
+          maxLength={6}
+          {...form.text("area_code")}
+          onChange={(event) => move("area_code", event.currentTarget.value)}
+        />
+      </Group>
+      <ForSale
+        country={place.country}
+        area={place.area}
+        chosen={chosen}
+        onChoose={(number) => form.set("phone_number", number)}
+        error={form.errorAt("phone_number")}
+      />
+      <Select
+        label="Answered by"
+        placeholder="Nobody yet"
+        clearable
+        searchable
+        data={agents}
+        {...form.field("workflow_id")}
+      />
+    </FormDialog>
+  );
+}

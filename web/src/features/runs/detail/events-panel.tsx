@@ -1,0 +1,40 @@
+/** Everything that a conversation reported, for those who look into it. */
+
+import { Anchor, Collapse } from "@mantine/core";
+import { useState } from "react";
+import { Panel } from "../../../components/layout/panel";
+import { words } from "../../../lib/format/format";
+import type { RunDetail } from "../../../lib/api/types";
+import classes from "../runs.module.css";
+
+export function EventsPanel({ events }: { events: RunDetail["events"] }) {
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <Panel
+      title={`Events (${events.length})`}
+      right={
+        <Anchor component="button" type="button" fz="sm" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
+          {isOpen ? "Hide" : "Show"}
+        </Anchor>
+      }
+    >
+      <Collapse expanded={isOpen}>
+        <ol className={classes.events}>
+          {events.map((event) => (
+            <li key={event.seq}>
+              <time>{(event.at_ms / 1000).toFixed(2)} s</time>
+              <b>{words(event.type)}</b>
+              <code>{summary(event.data)}</code>
+            </li>
+          ))}
+        </ol>
+      </Collapse>
+    </Panel>
+  );
+}
+
+function summary(data: Record<string, unknown>): string {
+  return Object.entries(data)
+    .map(([key, value]) => `${key}=${typeof value === "string" ? value : JSON.stringify(value)}`)
+    .join("  ");
+}

@@ -1,0 +1,186 @@
+/** One conversation afterwards, or while it goes on: what was said, how it sounded, how fast it answered. */
+
+import { Anchor, Group, Skeleton, Stack, Text } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import { useMemo } from "react";
+import { Fact } from "../../../components/layout/fact";
+import { LatencyBars, LatencySummary } from "../../../components/charts/latency";
+import { Page } from "../../../components/layout/page";
+import { Panel } from "../../../components/layout/panel";
+import { Problem } from "../../../components/feedback/problem";
+import { RunBadge } from "../../../components/runs/run-badge";
+import { Transcript } from "../../../components/runs/transcript";
+import { localPath } from "../../../lib/api/address";
+import { conversationOf } from "../../../lib/live/conversation";
+import { dateTime, duration, money, words } from "../../../lib/format/format";
+import { turnsOf } from "../../../lib/live/latency";
+import type { RunDetail } from "../../../lib/api/types";
+import { isLive, useCampaignNames, useRun } from "../api";
+import { EventsPanel } from "./events-panel";
+import { Costs, givenOf, Reviews, Values } from "./facts-panels";
+import { PlayerBar } from "../player/player";
+import classes from "../runs.module.css";
+import { channel } from "../list/runs-panel";
+import { Share } from "./share";
+import { usePlayer } from "../player/use-player";
+
+/** `startAt`: seconds of the recording that a link leads to. */
+export function RunPage({ agentId, runId, startAt }: { agentId: number; runId: number; startAt: number }) {
+  const run = useRun(agentId, runId);
+  if (run.isPending)
+    return <Skeleton h={420} radius={14} role="status" aria-busy="true" aria-label="Loading: the conversation" />;
+  if (run.isError && run.data === undefined) {
+    return (
+      <Page title="Conversation" back={<Trail agentId={agentId} agentName="Agent" />}>
+        <Problem title="This conversation could not be loaded" error={run.error} onRetry={() => void run.refetch()} />
+      </Page>
+    );
+  }
+  return <Shown agentId={agentId} run={run.data} startAt={startAt} />;
+}
+
+function Shown({ agentId, run, startAt }: { agentId: number; run: RunDetail; startAt: number }) {
+  const conversation = useMemo(() => conversationOf(run.events), [run.events]);
+  const turns = useMemo(() => turnsOf(run.events), [run.events]);
+  const isSpoken = run.mode !== "textchat";
+  // While it goes on the file grows: it is played once it is whole.
+  const address =
+    run.recording_url !== null && !isLive(run) ? localPath(run.recording_url, window.location.href) : null;
+  const player = usePlayer(address, startAt);
+  const isHeard = address !== null && (player.isPlaying || player.seconds > 0);
+  return (
+    <Page
+      title={run.name}
+      back={<Trail agentId={agentId} agentName={run.workflow_name} />}
+      actions={<Share run={run} seconds={address === null ? 0 : player.seconds} />}
+    >
+      <Facts run={run} />
+      <div className={classes.columns} data-silent={!isSpoken || undefined}>
+        {isSpoken && (
+          <div className={classes.heard}>
+            <Panel title="Recording" right={run.recording_url && <Download url={run.recording_url} name="Recording" />}>
+              {address === null ? (
+                <Nothing words={isLive(run) ? "It can be played when the call is over." : "There is no recording."} />
+              ) : (
+                <PlayerBar player={player} address={address} />
+              )}
+            </Panel>
+          </div>
+        )}
+        <Panel
+          title="Transcript"
+          right={run.transcript_url && <Download url={run.transcript_url} name="Transcript" />}
+          className={classes.said}
+        >
+          {conversation.lines.length > 0 ? (
+            <Transcript
+              lines={conversation.lines}
+              agentName={run.workflow_name}
+              hasTimes
+              isLive={isLive(run)}
+              {...(isHeard ? { heardMs: player.seconds * 1000 } : {})}
+              {...(address === null ? {} : { onSeek: (ms: number) => player.seek(ms / 1000) })}
+            />
+          ) : (
+            <Nothing words={isLive(run) ? "Nobody has said anything yet." : "Nobody said anything."} />
+          )}
+        </Panel>
+        <Stack gap="lg" className={classes.rest}>
+          {isSpoken && (
+            <Panel title="Answer time">
+              {turns.length > 0 ? (
+                <Stack p="lg" gap="lg">
+                  <LatencySummary turns={turns} />
+                  <LatencyBars
+                    turns={turns}
+                    {...(address === null ? {} : { onSeek: (ms: number) => player.seek(ms / 1000) })}
+                  />
+                </Stack>
+              ) : (
+                <Nothing words="No turn was timed." />
+              )}
+            </Panel>
+          )}
+          <Values title="What was learned" values={run.gathered_context["extracted_variables"]} />
+          <Values title="What it was given" values={givenOf(run.initial_context)} />
+          <Reviews reviews={run.annotations} />
+          <Costs run={run} />
+          <EventsPanel events={run.events} />
+        </Stack>
+      </div>
+    </Page>
+  );
+}
+
+function Trail({ agentId, agentName }: { agentId: number; agentName: string }) {
+  return (
+    <nav aria-label="Above this run">
+      <Group gap={8}>
+        <Anchor fz="sm" c="dimmed" renderRoot={(props) => <Link to="/runs" {...props} />}>
+          Runs
+        </Anchor>
+        <Text span fz="sm" c="dimmed" aria-hidden="true">
+          /
+        </Text>
+        <Anchor
+          fz="sm"
+          c="dimmed"
+          renderRoot={(props) => <Link to="/agents/$agentId" params={{ agentId }} {...props} />}
+        >
+          {agentName}
+        </Anchor>
+      </Group>
+    </nav>
+  );
+}
+
+function Facts({ run }: { run: RunDetail }) {
+  return (
+    <Group gap="12px 26px">
+      <Fact name="How it went" value={<RunBadge status={run.status} outcome={run.outcome} />} />
+      <Fact name="Channel" value={channel(run)} />
+      {run.mode !== "textchat" && run.mode !== "browser" && <Fact name="Direction" value={words(run.direction)} />}
+      {run.caller_number !== null && run.caller_number !== run.phone_number && (
+        <Fact name="From" value={run.caller_number} />
+      )}
+      {run.called_number !== null && run.called_number !== run.phone_number && (
+        <Fact name="To" value={run.called_number} />
+      )}
+      {run.campaign_id !== null && <Fact name="Campaign" value={<CampaignLink id={run.campaign_id} />} />}
+      <Fact name="Started" value={dateTime(run.started_at ?? run.created_at)} />
+      <Fact name="Duration" value={duration(run.duration)} />
+      <Fact name="Ended by" value={run.end_reason ? words(run.end_reason) : "–"} />
+      <Fact name="Version" value={`v${run.version_number}`} />
+      <Fact name="Cost" value={money(run.cost_cents)} />
+    </Group>
+  );
+}
+
+function CampaignLink({ id }: { id: number }) {
+  const name = useCampaignNames().data?.find((campaign) => campaign.value === String(id))?.label;
+  return (
+    <Anchor
+      fz="sm"
+      fw={600}
+      renderRoot={(props) => <Link to="/campaigns/$campaignId" params={{ campaignId: id }} {...props} />}
+    >
+      {name ?? `Campaign ${id}`}
+    </Anchor>
+  );
+}
+
+function Download({ url, name }: { url: string; name: string }) {
+  return (
+    <Anchor fz="sm" href={localPath(url, window.location.href)} download aria-label={`Download: ${name}`}>
+      Download
+    </Anchor>
+  );
+}
+
+function Nothing({ words: text }: { words: string }) {
+  return (
+    <Text c="dimmed" fz="sm" p="lg">
+      {text}
+    </Text>
+  );
+}

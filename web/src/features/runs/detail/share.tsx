@@ -1,0 +1,51 @@
+/** Links to a run: its page, for colleagues; its recording and transcript, for whoever has the link. */
+
+import { Button, Menu, Text } from "@mantine/core";
+import { Share2 } from "lucide-react";
+import { copy } from "../../../lib/ui/copy";
+import { clock } from "../../../lib/format/format";
+import type { RunDetail } from "../../../lib/api/types";
+import { placeIn } from "../player/place";
+
+/** `seconds`: where the recording is just now. */
+export function Share({ run, seconds }: { run: RunDetail; seconds: number }) {
+  const page = `${window.location.origin}/agents/${run.workflow_id}/runs/${run.id}`;
+  const open = [
+    { name: "recording", url: run.recording_url },
+    { name: "transcript", url: run.transcript_url },
+  ].filter((link): link is { name: string; url: string } => link.url !== null);
+  const item = (what: string, url: string) => (
+    <Menu.Item key={what} onClick={() => void copy(url, `The link to ${what}`)}>
+      Copy a link to {what}
+    </Menu.Item>
+  );
+  return (
+    <Menu position="bottom-end" width={300} withinPortal>
+      <Menu.Target>
+        <Button variant="default" leftSection={<Share2 size={16} />}>
+          Share
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {item("this page", page)}
+        {seconds >= 1 && item(`this page, from ${clock(seconds * 1000)}`, page + placeIn(seconds))}
+        <About>For people of your organisation, who sign in. It does not end.</About>
+        {open.length > 0 && (
+          <>
+            <Menu.Divider />
+            {open.map((link) => item(`the ${link.name}`, link.url))}
+            <About>Whoever has it can open it for a day, without signing in.</About>
+          </>
+        )}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function About({ children }: { children: string }) {
+  return (
+    <Text fz="xs" c="dimmed" px="sm" py={6}>
+      {children}
+    </Text>
+  );
+}

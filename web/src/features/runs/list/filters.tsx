@@ -1,0 +1,219 @@
+/** What to look for among the runs; every filter is one that the API has. */
+
+import { Button, Group, MultiSelect, NumberInput, Popover, Select, SimpleGrid, Stack, TextInput } from "@mantine/core";
+import { useDebouncedCallback } from "@mantine/hooks";
+import { ListFilter } from "lucide-react";
+import { useState } from "react";
+import { words } from "../../../lib/format/format";
+import { useAgentChoices } from "../../../lib/organization/agent-names";
+import { useCampaignNames } from "../api";
+import classes from "../runs.module.css";
+import { countFilters, type RunSearch, several } from "./search";
+import { ValueFilters } from "./value-filters";
+
+const named = (names: string[]) => names.map((value) => ({ value, label: words(value) }));
+const OUTCOMES = named(["answered", "voicemail", "transferred", "no_answer", "busy", "failed", "canceled"]);
+const STATES = named(["initiated", "ringing", "in_progress", "completed", "busy", "no_answer", "failed", "canceled"]);
+const CHANNELS = [
+  { value: "browser", label: "Browser" },
+  { value: "textchat", label: "Text chat" },
+  ...named(["sandbox", "cloudonix", "plivo", "telnyx", "twilio", "vobiz", "vonage"]),
+];
+
+interface FiltersProps {
+  search: RunSearch;
+  onChange: (search: RunSearch) => void;
+}
+
+/** Without `name` when there is nothing to look for, and on the first page again. */
+function changed<Name extends keyof RunSearch>(
+  search: RunSearch,
+  name: Name,
+  value: RunSearch[Name] | null | "",
+): RunSearch {
+  const { [name]: _, page: __, ...rest } = search;
+  const isEmpty = value === null || value === undefined || value === "" || (Array.isArray(value) && value.length === 0);
+  return (isEmpty ? rest : { ...rest, [name]: value }) as RunSearch;
+}
+
+export function Filters({ search, onChange }: FiltersProps) {
+  const agents = useAgentChoices();
+  const set = <Name extends keyof RunSearch>(name: Name, value: RunSearch[Name] | null | "") =>
+    onChange(changed(search, name, value));
+  const count = countFilters(search);
+  return (
+    <Group gap="sm" align="flex-end">
+      <MultiSelect
+        aria-label="Agent"
+        className={classes.several}
+        placeholder={search.agent === undefined ? "Every agent" : ""}
+        searchable
+        clearable
+        data={agents}
+        value={several(search.agent)}
+        onChange={(value) => set("agent", value.map(Number))}
+      />
+      <MultiSelect
+        aria-label="How it went"
+        className={classes.several}
+        placeholder={search.outcome === undefined ? "Any outcome" : ""}
+        clearable
+        data={OUTCOMES}
+        value={search.outcome ?? []}
+        onChange={(value) => set("outcome", value)}
+      />
+      <TypedFilter
+        key={`phone-${search.phone === undefined}`}
+        isQuiet
+        label="Phone number"
+        placeholder="Part of a number"
+        value={search.phone}
+        onChange={(value) => set("phone", value)}
+      />
+      <More search={search} onChange={onChange} />
+      {count > 0 && (
+        <Button variant="subtle" color="gray" onClick={() => onChange(withoutFilters(search))}>
+          Clear
+        </Button>
+      )}
+    </Group>
+  );
+}
+
+function withoutFilters({ sort, order }: RunSearch): RunSearch {
+  return { ...(sort === undefined ? {} : { sort }), ...(order === undefined ? {} : { order }) };
+}
+
+function More({ search, onChange }: FiltersProps) {
+  const campaigns = useCampaignNames();
+  const set = <Name extends keyof RunSearch>(name: Name, value: RunSearch[Name] | null | "") =>
+    onChange(changed(search, name, value));
+  const { agent: _a, outcome: _o, phone: _p, ...others } = search;
+  const count = countFilters(others);
+  const seconds = (value: string | number) => (typeof value === "number" ? value : null);
+  const inside = { comboboxProps: { withinPortal: false } };
+  return (
+    <Popover position="bottom-start" width="min(440px, calc(100vw - 32px))" trapFocus shadow="md" hideDetached={false}>
+      <Popover.Target>
+        <Button variant="default" leftSection={<ListFilter size={16} />}>
+          {count === 0 ? "More filters" : `More filters (${count})`}
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown aria-label="More filters">
+        <Stack gap="sm">
+          <SimpleGrid cols={2} spacing="sm">
+            <TextInput
+              type="date"
+              label="From"
+              value={search.from ?? ""}
+              max={search.to}
+              onChange={(event) => set("from", event.currentTarget.value)}
+            />
+            <TextInput
+              type="date"
+              label="To"
+              value={search.to ?? ""}
+              min={search.from}
+              onChange={(event) => set("to", event.currentTarget.value)}
+            />
+            <NumberInput
+              label="At least, seconds"
+              min={0}
+              value={search.min ?? ""}
+              onChange={(value) => set("min", seconds(value))}
+            />
+            <NumberInput
+              label="At most, seconds"
+              min={0}
+              value={search.max ?? ""}
+              onChange={(value) => set("max", seconds(value))}
+            />
+            <MultiSelect
+              {...inside}
+              label="Channel"
+              data={CHANNELS}
+              value={search.mode ?? []}
+              onChange={(value) => set("mode", value)}
+            />
+            <MultiSelect
+              {...inside}
+              label="State"
+              data={STATES}
+              value={search.status ?? []}
+              onChange={(value) => set("status", value)}
+            />
+            <Select
+              {...inside}
+              label="Direction"
+              clearable
+              data={named(["inbound", "outbound"])}
+              value={search.direction ?? null}
+              onChange={(value) => set("direction", value)}
+            />
+            <MultiSelect
+              {...inside}
+              label="Campaign"
+              searchable
+              data={campaigns.data ?? []}
+              value={several(search.campaign)}
+              onChange={(value) => set("campaign", value.map(Number))}
+            />
+            <TypedFilter
+              label="Caller's number"
+              placeholder="Part of it"
+              value={search.caller}
+              onChange={(value) => set("caller", value)}
+            />
+            <TypedFilter
+              label="Called number"
+              placeholder="Part of it"
+              value={search.called}
+              onChange={(value) => set("called", value)}
+            />
+            <TypedFilter
+              label="The carrier's call id"
+              placeholder="Part of it"
+              value={search.call}
+              onChange={(value) => set("call", value)}
+            />
+            <NumberInput
+              label="Run number"
+              placeholder="As in its address"
+              min={1}
+              allowDecimal={false}
+              value={search.run ?? ""}
+              onChange={(value) => set("run", seconds(value))}
+            />
+          </SimpleGrid>
+          <ValueFilters values={search.values ?? []} onChange={(values) => set("values", values)} />
+        </Stack>
+      </Popover.Dropdown>
+    </Popover>
+  );
+}
+
+interface TypedProps {
+  label: string;
+  /** The label is only read aloud. */
+  isQuiet?: boolean;
+  placeholder?: string;
+  value: string | undefined;
+  onChange: (value: string) => void;
+}
+
+/** Looks when the typing pauses. */
+function TypedFilter({ label, isQuiet = false, placeholder, value, onChange }: TypedProps) {
+  const [typed, setTyped] = useState(value ?? "");
+  const tell = useDebouncedCallback(onChange, 350);
+  return (
+    <TextInput
+      {...(isQuiet ? { "aria-label": label } : { label })}
+      placeholder={placeholder}
+      value={typed}
+      onChange={(event) => {
+        setTyped(event.currentTarget.value);
+        tell(event.currentTarget.value);
+      }}
+    />
+  );
+}

@@ -1,0 +1,156 @@
+/** Every conversation of the organisation: found, put in order, downloaded. */
+
+import { Button, Table, Text } from "@mantine/core";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { Download } from "lucide-react";
+import { useState } from "react";
+import { DataTable, Pager } from "../../../components/tables/data-table";
+import { LinkRow, nameClass } from "../../../components/tables/link-row";
+import { Empty, Loaded, Page } from "../../../components/layout/page";
+import { Panel } from "../../../components/layout/panel";
+import { RunBadge } from "../../../components/runs/run-badge";
+import { download } from "../../../lib/api/download";
+import { dateTime, duration, money, when } from "../../../lib/format/format";
+import { useLastPage } from "../../../lib/ui/last-page";
+import { failed } from "../../../lib/ui/notifications";
+import type { Schema } from "../../../lib/api/types";
+import { isLive, reportPath, useAllRuns } from "../api";
+import { Filters } from "./filters";
+import { channel } from "./runs-panel";
+import { countFilters, type RunSearch } from "./search";
+
+const COLUMNS = [
+  { title: "Run", sort: "id" },
+  { title: "How it went" },
+  { title: "Agent" },
+  { title: "Channel" },
+  { title: "Duration", isRight: true, sort: "duration" },
+  { title: "Cost", isRight: true },
+  { title: "When", isRight: true, sort: "created_at" },
+];
+
+export function RunsPage() {
+  const search = useSearch({ from: "/signed-in/runs" });
+  const navigate = useNavigate();
+  const runs = useAllRuns(search);
+  const go = (next: RunSearch) => void navigate({ to: "/runs", search: next, replace: true });
+  useLastPage(search.page ?? 1, runs, (page) => go({ ...search, page }));
+  const sorting = {
+    by: search.sort ?? "created_at",
+    order: search.order ?? ("desc" as const),
+    onSort: (by: string, order: "asc" | "desc") => {
+      const { page: _, ...rest } = search;
+      go({ ...rest, sort: by as NonNullable<RunSearch["sort"]>, order });
+    },
+  };
+  return (
+    <Page
+      title="Runs"
+      about="Every conversation, on every channel."
+      actions={<Report search={search} isEmpty={runs.data?.total_count === 0} />}
+    >
+      <Filters search={search} onChange={go} />
+      <Panel title="Conversations">
+        <Loaded query={runs} what="The runs" height={400}>
+          {(data) =>
+            data.items.length === 0 ? (
+              <Nothing hasFilters={countFilters(search) > 0} onClear={() => go({})} />
+            ) : (
+              <>
+                <DataTable label="Runs" columns={COLUMNS} sorting={sorting} minWidth={900} isTight>
+                  {data.items.map((run) => (
+                    <RunRow key={run.run_id} run={run} />
+                  ))}
+                </DataTable>
+                <Pager
+                  page={data.page}
+                  pages={data.total_pages}
+                  total={data.total_count}
+                  what="runs"
+                  onChange={(page) => go({ ...search, page })}
+                />
+              </>
+            )
+          }
+        </Loaded>
+      </Panel>
+    </Page>
+  );
+}
+
+function RunRow({ run }: { run: Schema<"UsageRunItem"> }) {
+  const navigate = useNavigate();
+  const target = {
+    to: "/agents/$agentId/runs/$runId",
+    params: { agentId: run.workflow_id, runId: run.run_id },
+  } as const;
+  return (
+    <LinkRow onOpen={() => void navigate(target)}>
+      <Table.Td>
+        <Link {...target} className={nameClass}>
+          {run.name}
+        </Link>
+      </Table.Td>
+      <Table.Td>
+        <RunBadge status={run.status} outcome={run.outcome} />
+      </Table.Td>
+      <Table.Td style={{ whiteSpace: "normal" }}>{run.workflow_name}</Table.Td>
+      <Table.Td>{channel(run)}</Table.Td>
+      <Table.Td ta="right">{isLive(run) ? "–" : duration(run.duration_seconds)}</Table.Td>
+      <Table.Td ta="right">{isLive(run) ? "–" : money(run.cost_cents)}</Table.Td>
+      <Table.Td ta="right">
+        <Text span fz="sm" c="dimmed" title={dateTime(run.created_at)}>
+          {when(run.created_at)}
+        </Text>
+      </Table.Td>
+    </LinkRow>
+  );
+}
+
+function Nothing({ hasFilters, onClear }: { hasFilters: boolean; onClear: () => void }) {
+  if (hasFilters) {
+    return (
+      <Empty
+        isInside
+        title="Nothing matches"
+        action={
+          <Button variant="default" onClick={onClear}>
+            Clear the filters
+          </Button>
+        }
+      >
+        No run fits all of these filters.
+      </Empty>
+    );
+  }
+  return (
+    <Empty
+      isInside
+      title="No runs yet"
+      action={<Button renderRoot={(props) => <Link to="/" {...props} />}>Talk with an agent</Button>}
+    >
+      Talk with an agent in the browser, call one, or start a campaign. Each conversation leaves its recording,
+      transcript and cost here.
+    </Empty>
+  );
+}
+
+function Report({ search, isEmpty }: { search: RunSearch; isEmpty: boolean }) {
+  const [isBusy, setIsBusy] = useState(false);
+  const start = async () => {
+    setIsBusy(true);
+    await download(reportPath(search), `runs-${new Date().toISOString().slice(0, 10)}.csv`).catch(failed);
+    setIsBusy(false);
+  };
+  return (
+    <Button
+      variant="default"
+      leftSection={<Download size={16} />}
+      loading={isBusy}
+      disabled={isEmpty}
+      onClick={() => void start()}
+    >
+      Download CSV
+    </Button>
+  );
+}

@@ -1,0 +1,101 @@
+/** The latest conversations of an agent. */
+
+import { Pagination, Skeleton, Table, Text } from "@mantine/core";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { Panel } from "../../../components/layout/panel";
+import { Problem } from "../../../components/feedback/problem";
+import { RunBadge } from "../../../components/runs/run-badge";
+import { duration, ms, when, words } from "../../../lib/format/format";
+import { useLastPage } from "../../../lib/ui/last-page";
+import type { Run } from "../../../lib/api/types";
+import { useRuns } from "../api";
+import classes from "../runs.module.css";
+
+const PER_PAGE = 10;
+
+export function RunsPanel({ agentId }: { agentId: number }) {
+  const [page, setPage] = useState(1);
+  const runs = useRuns(agentId, page, PER_PAGE);
+  useLastPage(page, runs, setPage);
+  return (
+    <Panel
+      title="Conversations"
+      right={
+        <Text fz="sm" c="dimmed">
+          {runs.data ? `${runs.data.total_count} in all` : ""}
+        </Text>
+      }
+    >
+      {runs.isPending && <Skeleton h={120} m="md" radius="md" />}
+      {runs.isError && (
+        <Problem title="The conversations could not be loaded" error={runs.error} onRetry={() => void runs.refetch()} />
+      )}
+      {runs.data?.runs.length === 0 && (
+        <Text c="dimmed" fz="sm" p="xl" ta="center">
+          Nothing yet. Talk with the agent, and the conversation appears here with its recording.
+        </Text>
+      )}
+      {runs.data && runs.data.runs.length > 0 && <RunTable agentId={agentId} runs={runs.data.runs} />}
+      {runs.data && runs.data.total_pages > 1 && (
+        <div className={classes.pages}>
+          <Pagination size="sm" total={runs.data.total_pages} value={page} onChange={setPage} />
+        </div>
+      )}
+    </Panel>
+  );
+}
+
+function RunTable({ agentId, runs }: { agentId: number; runs: Run[] }) {
+  const navigate = useNavigate();
+  return (
+    <div className={classes.scroll}>
+      <Table verticalSpacing="sm" horizontalSpacing="lg" highlightOnHover>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Conversation</Table.Th>
+            <Table.Th>How it went</Table.Th>
+            <Table.Th>Channel</Table.Th>
+            <Table.Th ta="right">Duration</Table.Th>
+            <Table.Th ta="right">Median answer</Table.Th>
+            <Table.Th ta="right">When</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {runs.map((run) => (
+            <Table.Tr
+              key={run.id}
+              className={classes.row}
+              onClick={() => void navigate({ to: "/agents/$agentId/runs/$runId", params: { agentId, runId: run.id } })}
+            >
+              <Table.Td>
+                <Link
+                  to="/agents/$agentId/runs/$runId"
+                  params={{ agentId, runId: run.id }}
+                  className={classes.link}
+                  onClick={(event) => event.stopPropagation()}
+                >
+                  {run.name}
+                </Link>
+              </Table.Td>
+              <Table.Td>
+                <RunBadge status={run.status} outcome={run.outcome} />
+              </Table.Td>
+              <Table.Td>{channel(run)}</Table.Td>
+              <Table.Td ta="right">{duration(run.duration)}</Table.Td>
+              <Table.Td ta="right">{ms(run.latency.p50_ms)}</Table.Td>
+              <Table.Td ta="right" c="dimmed">
+                {when(run.created_at)}
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </div>
+  );
+}
+
+export function channel(run: Pick<Run, "mode" | "phone_number">): string {
+  if (run.mode === "textchat") return "Text chat";
+  return run.phone_number ? `${words(run.mode)} · ${run.phone_number}` : words(run.mode);
+}

@@ -1,0 +1,131 @@
+/** A person's own password and sessions. */
+
+import { Badge, Button, Group, Stack, Table } from "@mantine/core";
+import type { FormEvent } from "react";
+import { DataTable } from "../../../components/tables/data-table";
+import { FormProblem } from "../../../components/forms/dialog";
+import { Fact } from "../../../components/layout/fact";
+import { Loaded } from "../../../components/layout/page";
+import { Panel } from "../../../components/layout/panel";
+import { Password } from "../../../components/forms/password";
+import { useAccount } from "../../../lib/organization/organization-context";
+import { dateTime, words } from "../../../lib/format/format";
+import { useForm } from "../../../lib/ui/use-form";
+import { done, failed } from "../../../lib/ui/notifications";
+import { useChangePassword, useEndSession, useSessions } from "../organization/api";
+import classes from "../settings.module.css";
+
+export default function AccountSection() {
+  const account = useAccount();
+  return (
+    <Stack gap="lg">
+      <Panel title="You">
+        <Loaded query={account} what="Your account" height={70}>
+          {(me) => (
+            <Group p="lg" gap={40}>
+              <Fact name="Name" value={me.name || "–"} />
+              <Fact name="E-mail" value={me.email ?? "–"} />
+              <Fact name="Role here" value={words(me.role)} />
+              {me.is_superuser && <Fact name="Rights" value="Superuser" />}
+            </Group>
+          )}
+        </Loaded>
+      </Panel>
+      {account.data?.impersonated === false && (
+        <>
+          <ChangePassword />
+          <Sessions />
+        </>
+      )}
+    </Stack>
+  );
+}
+
+function ChangePassword() {
+  const change = useChangePassword();
+  const form = useForm({ current_password: "", new_password: "" }, change.error);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const { current_password, new_password } = form.values;
+    change.mutate(
+      { new_password, ...(current_password === "" ? {} : { current_password }) },
+      {
+        onSuccess: () => {
+          done("The password is changed. Your other sessions have ended.");
+          form.reset();
+        },
+      },
+    );
+  };
+  return (
+    <Panel title="Password">
+      <form onSubmit={submit} className={classes.form} noValidate>
+        <Password
+          label="Current password"
+          description="Leave it empty if you have none yet"
+          autoComplete="current-password"
+          {...form.text("current_password")}
+        />
+        <Password
+          label="New password"
+          description="At least 8 characters"
+          autoComplete="new-password"
+          {...form.text("new_password")}
+        />
+        <FormProblem words={form.problem} />
+        <div>
+          <Button type="submit" loading={change.isPending}>
+            Change password
+          </Button>
+        </div>
+      </form>
+    </Panel>
+  );
+}
+
+function Sessions() {
+  const sessions = useSessions();
+  const end = useEndSession();
+  return (
+    <Panel title="Sessions">
+      <Loaded query={sessions} what="Your sessions">
+        {(data) => (
+          <DataTable
+            label="Sessions"
+            columns={[{ title: "Since" }, { title: "Until" }, { title: "Kind" }, { title: "Actions", isQuiet: true }]}
+            minWidth={520}
+          >
+            {data.map((session) => (
+              <Table.Tr key={session.id}>
+                <Table.Td fw={600}>{dateTime(session.created_at)}</Table.Td>
+                <Table.Td c="dimmed">{dateTime(session.expires_at)}</Table.Td>
+                <Table.Td>
+                  {session.is_current ? (
+                    <Badge>This one</Badge>
+                  ) : session.is_impersonated ? (
+                    <Badge color="yellow">A superuser in your name</Badge>
+                  ) : (
+                    "Another browser"
+                  )}
+                </Table.Td>
+                <Table.Td ta="right">
+                  {!session.is_current && (
+                    <Button
+                      size="compact-sm"
+                      variant="subtle"
+                      color="red"
+                      onClick={() => end.mutate(session.id, { onError: failed })}
+                      aria-label={`End session ${session.id}, since ${dateTime(session.created_at)}`}
+                    >
+                      End
+                    </Button>
+                  )}
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </DataTable>
+        )}
+      </Loaded>
+    </Panel>
+  );
+}

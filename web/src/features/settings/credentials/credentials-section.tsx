@@ -1,0 +1,204 @@
+/** Secrets with which tools sign in elsewhere; they are stored sealed and never shown again. */
+
+import { Button, Select, Table, TagsInput, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { DataTable, ShowMore } from "../../../components/tables/data-table";
+import { Confirm, FormDialog } from "../../../components/forms/dialog";
+import { Empty, Loaded } from "../../../components/layout/page";
+import { Panel } from "../../../components/layout/panel";
+import { Password } from "../../../components/forms/password";
+import { useMay } from "../../../lib/organization/organization-context";
+import { when } from "../../../lib/format/format";
+import { useForm } from "../../../lib/ui/use-form";
+import { done } from "../../../lib/ui/notifications";
+import { type Credential, useCredentials, useDeleteCredential, useSaveCredential } from "../tools/api";
+
+type Type = Credential["credential_type"];
+
+const TYPES: { value: Type; label: string }[] = [
+  { value: "bearer_token", label: "Bearer token" },
+  { value: "api_key", label: "API key in a header" },
+  { value: "basic_auth", label: "User and password" },
+  { value: "custom_header", label: "Header" },
+];
+
+const FIELDS: Record<Type, { name: string; label: string; isSecret: boolean }[]> = {
+  none: [],
+  bearer_token: [{ name: "token", label: "Token", isSecret: true }],
+  api_key: [
+    { name: "header_name", label: "Header", isSecret: false },
+    { name: "api_key", label: "Key", isSecret: true },
+  ],
+  basic_auth: [
+    { name: "username", label: "User", isSecret: false },
+    { name: "password", label: "Password", isSecret: true },
+  ],
+  custom_header: [
+    { name: "header_name", label: "Header", isSecret: false },
+    { name: "header_value", label: "Value", isSecret: true },
+  ],
+};
+
+const COLUMNS = [
+  { title: "Name" },
+  { title: "Kind" },
+  { title: "Sent to" },
+  { title: "Changed" },
+  { title: "Actions", isQuiet: true },
+];
+
+export default function CredentialsSection() {
+  const may = useMay();
+  const credentials = useCredentials();
+  const [edited, setEdited] = useState<Credential | "new" | null>(null);
+  const add = may.write && (
+    <Button size="sm" onClick={() => setEdited("new")}>
+      New credential
+    </Button>
+  );
+  return (
+    <>
+      <Panel title="Credentials" right={add}>
+        <Loaded query={credentials} what="The credentials">
+          {(data) =>
+            data.length === 0 ? (
+              <Empty isInside title="No credentials yet">
+                Tools and webhook nodes use them to sign in to your servers, without the secret being written into an
+                agent.
+              </Empty>
+            ) : (
+              <>
+                <DataTable label="Credentials" columns={COLUMNS}>
+                  {data.map((one) => (
+                    <CredentialRow key={one.uuid} credential={one} onEdit={() => setEdited(one)} />
+                  ))}
+                </DataTable>
+                <ShowMore list={credentials} what="credentials" />
+              </>
+            )
+          }
+        </Loaded>
+      </Panel>
+      {edited !== null && <Edit credential={edited === "new" ? null : edited} onClose={() => setEdited(null)} />}
+    </>
+  );
+}
+
+function CredentialRow({ credential, onEdit }: { credential: Credential; onEdit: () => void }) {
+  const may = useMay();
+  const remove = useDeleteCredential();
+  const [isAsking, setIsAsking] = useState(false);
+  return (
+    <Table.Tr>
+      <Table.Td fw={600}>{credential.name}</Table.Td>
+      <Table.Td>{TYPES.find((type) => type.value === credential.credential_type)?.label ?? "None"}</Table.Td>
+      <Table.Td style={{ whiteSpace: "normal" }}>
+        {credential.allowed_hosts?.join(", ") || "The first server it is used for"}
+      </Table.Td>
+      <Table.Td c="dimmed">{when(credential.updated_at ?? credential.created_at)}</Table.Td>
+      <Table.Td ta="right">
+        {may.write && (
+          <>
+            <Button size="compact-sm" variant="subtle" onClick={onEdit} aria-label={`Edit ${credential.name}`}>
+              Edit
+            </Button>
+            <Button
+              size="compact-sm"
+              variant="subtle"
+              color="red"
+              onClick={() => setIsAsking(true)}
+              aria-label={`Delete ${credential.name}`}
+            >
+              Delete
+            </Button>
+          </>
+        )}
+        <Confirm
+          title={`Delete “${credential.name}”?`}
+          isOpen={isAsking}
+          onClose={() => setIsAsking(false)}
+          onConfirm={() => remove.mutate(credential.uuid)}
+          confirm="Delete"
+          isBusy={remove.isPending}
+          error={remove.error}
+        >
+          It cannot be brought back. One that a tool still uses stays.
+        </Confirm>
+      </Table.Td>
+    </Table.Tr>
+  );
+}
+
+const SECRETS = ["token", "header_name", "api_key", "username", "password", "header_value"] as const;
+type Secrets = Record<(typeof SECRETS)[number], string>;
+const NO_SECRETS: Secrets = { token: "", header_name: "", api_key: "", username: "", password: "", header_value: "" };
+const PLACES = Object.fromEntries(SECRETS.map((name) => [name, `credential_data.${name}`]));
+
+function Edit({ credential, onClose }: { credential: Credential | null; onClose: () => void }) {
+  const save = useSaveCredential(credential?.uuid ?? null);
+  const may = useMay();
+  const before = credential?.allowed_hosts ?? [];
+  const first = {
+    name: credential?.name ?? "",
+    credential_type: credential?.credential_type ?? ("bearer_token" as Type),
+    allowed_hosts: before,
+    ...NO_SECRETS,
+  };
+  const form = useForm(first, save.error, PLACES);
+  const { name, credential_type: type, allowed_hosts: hosts } = form.values;
+  const fields = FIELDS[type];
+  const data = Object.fromEntries(fields.map((field) => [field.name, form.values[field.name as keyof Secrets]]));
+  // The stored secret stays until somebody types another one.
+  const isUntouched =
+    credential !== null && type === credential.credential_type && Object.values(data).every((value) => value === "");
+  const hasOtherHosts = hosts.join() !== before.join();
+  const submit = () =>
+    save.mutate(
+      {
+        name,
+        credential_type: type,
+        ...(isUntouched ? {} : { credential_data: data }),
+        ...(hasOtherHosts ? { allowed_hosts: hosts.length === 0 ? null : hosts } : {}),
+      },
+      {
+        onSuccess: () => {
+          done(`“${name}” is saved.`);
+          onClose();
+        },
+      },
+    );
+  return (
+    <FormDialog
+      title={credential === null ? "New credential" : "Edit credential"}
+      isOpen
+      onClose={onClose}
+      onSubmit={submit}
+      submit="Save"
+      isBusy={save.isPending}
+      problem={form.problem}
+    >
+      <TextInput label="Name" required data-autofocus {...form.text("name")} />
+      <Select label="Kind" allowDeselect={false} data={TYPES} {...form.field("credential_type")} />
+      {fields.map((field) => {
+        const props = {
+          label: field.label,
+          autoComplete: "off",
+          placeholder: credential === null ? "" : "Unchanged",
+          ...form.text(field.name as keyof Secrets),
+        };
+        return field.isSecret ? <Password key={field.name} {...props} /> : <TextInput key={field.name} {...props} />;
+      })}
+      <TagsInput
+        label="Sent to these servers only"
+        description={
+          may.admin || !isUntouched
+            ? "crm.example.com or *.example.com; empty: the first server that it is used for"
+            : "To change them, enter the secret again, or ask an admin"
+        }
+        placeholder={hosts.length === 0 ? "crm.example.com" : ""}
+        disabled={!may.admin && isUntouched}
+        {...form.field("allowed_hosts")}
+      />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,165 @@
+/** API keys: made, shown once, archived. */
+
+import { Badge, Button, Code, Group, Select, Stack, Switch, Table, Text, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { DataTable } from "../../../components/tables/data-table";
+import { Confirm, FormDialog } from "../../../components/forms/dialog";
+import { Empty, Loaded } from "../../../components/layout/page";
+import { Panel } from "../../../components/layout/panel";
+import { SecretOnce } from "../../../components/forms/secret";
+import { dateTime, when, words } from "../../../lib/format/format";
+import { useForm } from "../../../lib/ui/use-form";
+import { done, failed } from "../../../lib/ui/notifications";
+import type { Schema } from "../../../lib/api/types";
+import { useArchiveKey, useCreateKey, useKeys } from "./api";
+
+type Key = Schema<"ApiKeyResponse">;
+
+const COLUMNS = [
+  { title: "Name" },
+  { title: "Key" },
+  { title: "Role" },
+  { title: "Last used" },
+  { title: "Made" },
+  { title: "Actions", isQuiet: true },
+];
+
+export default function KeysSection() {
+  const [hasArchived, setHasArchived] = useState(false);
+  const [isMaking, setIsMaking] = useState(false);
+  const [fresh, setFresh] = useState<Schema<"ApiKeyCreated"> | null>(null);
+  const keys = useKeys(hasArchived);
+  const make = (
+    <Button size="sm" onClick={() => setIsMaking(true)}>
+      New key
+    </Button>
+  );
+  return (
+    <Stack gap="md">
+      {fresh && (
+        <SecretOnce
+          value={fresh.key}
+          label="key"
+          hint={`“${fresh.name}” is shown only this once: keep it where secrets are kept.`}
+        />
+      )}
+      <Panel
+        title="API keys"
+        right={
+          <Group>
+            <Switch
+              label="Archived"
+              checked={hasArchived}
+              onChange={(event) => setHasArchived(event.currentTarget.checked)}
+            />
+            {(keys.data?.api_keys.length ?? 0) > 0 && make}
+          </Group>
+        }
+      >
+        <Loaded query={keys} what="The keys">
+          {(data) =>
+            data.api_keys.length === 0 ? (
+              <Empty isInside title="No keys yet" action={make}>
+                Programs sign in with a key in the header X-API-Key: to start calls, read runs, upload contacts.
+              </Empty>
+            ) : (
+              <DataTable label="API keys" columns={COLUMNS}>
+                {data.api_keys.map((key) => (
+                  <KeyRow key={key.id} apiKey={key} />
+                ))}
+              </DataTable>
+            )
+          }
+        </Loaded>
+      </Panel>
+      {isMaking && <NewKey onClose={() => setIsMaking(false)} onMade={setFresh} />}
+    </Stack>
+  );
+}
+
+function KeyRow({ apiKey }: { apiKey: Key }) {
+  const [isAsking, setIsAsking] = useState(false);
+  const archive = useArchiveKey();
+  const isArchived = apiKey.archived_at !== null;
+  const change = () =>
+    archive.mutate(
+      { id: apiKey.id, isArchived },
+      {
+        onSuccess: () => {
+          done(isArchived ? `“${apiKey.name}” works again.` : `“${apiKey.name}” is archived.`);
+          setIsAsking(false);
+        },
+        onError: failed,
+      },
+    );
+  return (
+    <Table.Tr>
+      <Table.Td fw={600}>{apiKey.name}</Table.Td>
+      <Table.Td>
+        <Code>{apiKey.prefix}…</Code>
+      </Table.Td>
+      <Table.Td>{isArchived ? <Badge color="gray">Archived</Badge> : words(apiKey.role)}</Table.Td>
+      <Table.Td c="dimmed">{apiKey.last_used_at ? when(apiKey.last_used_at) : "Never"}</Table.Td>
+      <Table.Td c="dimmed">{dateTime(apiKey.created_at)}</Table.Td>
+      <Table.Td ta="right">
+        <Button
+          size="compact-sm"
+          variant="subtle"
+          color={isArchived ? "brand" : "red"}
+          onClick={() => (isArchived ? change() : setIsAsking(true))}
+          aria-label={`${isArchived ? "Reactivate" : "Archive"} ${apiKey.name}, ${apiKey.prefix}`}
+        >
+          {isArchived ? "Reactivate" : "Archive"}
+        </Button>
+        <Confirm
+          title={`Archive “${apiKey.name}”?`}
+          isOpen={isAsking}
+          onClose={() => setIsAsking(false)}
+          onConfirm={change}
+          confirm="Archive"
+          isBusy={archive.isPending}
+        >
+          Every request with this key is refused from now on. You can reactivate it.
+        </Confirm>
+      </Table.Td>
+    </Table.Tr>
+  );
+}
+
+function NewKey({ onClose, onMade }: { onClose: () => void; onMade: (key: Schema<"ApiKeyCreated">) => void }) {
+  const create = useCreateKey();
+  const form = useForm<Schema<"ApiKeyCreate">>({ name: "", role: "admin" }, create.error);
+  const submit = () =>
+    create.mutate(form.values, {
+      onSuccess: (key) => {
+        onMade(key);
+        onClose();
+      },
+    });
+  return (
+    <FormDialog
+      title="New API key"
+      isOpen
+      onClose={onClose}
+      onSubmit={submit}
+      submit="Make key"
+      isBusy={create.isPending}
+      problem={form.problem}
+    >
+      <TextInput label="Name" placeholder="CRM import" required data-autofocus {...form.text("name")} />
+      <Select
+        label="Role"
+        allowDeselect={false}
+        data={[
+          { value: "admin", label: "Admin: everything" },
+          { value: "member", label: "Member: agents, calls, campaigns" },
+          { value: "viewer", label: "Viewer: read only" },
+        ]}
+        {...form.field("role")}
+      />
+      <Text fz="sm" c="dimmed">
+        The key acts as this organisation. It is shown once, right after this.
+      </Text>
+    </FormDialog>
+  );
+}

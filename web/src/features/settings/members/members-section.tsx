@@ -1,0 +1,216 @@
+/** Who belongs to the organisation, with which role; and who is invited. */
+
+import { Badge, Button, Group, Select, Stack, Table, Text, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { DataTable } from "../../../components/tables/data-table";
+import { Confirm, FormDialog } from "../../../components/forms/dialog";
+import { Loaded } from "../../../components/layout/page";
+import { Panel } from "../../../components/layout/panel";
+import { SecretOnce } from "../../../components/forms/secret";
+import { useAccount, useMay } from "../../../lib/organization/organization-context";
+import { dateTime } from "../../../lib/format/format";
+import { useForm } from "../../../lib/ui/use-form";
+import { done, failed } from "../../../lib/ui/notifications";
+import type { Role, Schema } from "../../../lib/api/types";
+import { useChangeRole, useInvitations, useInvite, useMembers, useRemoveMember, useRevoke } from "./api";
+
+const ROLES: { value: Role; label: string }[] = [
+  { value: "owner", label: "Owner" },
+  { value: "admin", label: "Admin" },
+  { value: "member", label: "Member" },
+  { value: "viewer", label: "Viewer" },
+];
+
+export default function MembersSection() {
+  const members = useMembers();
+  const [isInviting, setIsInviting] = useState(false);
+  const [fresh, setFresh] = useState<Schema<"InvitationCreated"> | null>(null);
+  return (
+    <Stack gap="md">
+      {fresh && (
+        <SecretOnce
+          value={fresh.url}
+          label="link"
+          hint={`Pass it on to ${fresh.email}. It works once, until ${dateTime(fresh.expires_at)}, and is not shown again.`}
+        />
+      )}
+      <Panel
+        title="Members"
+        right={
+          <Button size="sm" onClick={() => setIsInviting(true)}>
+            Invite
+          </Button>
+        }
+      >
+        <Loaded query={members} what="The members">
+          {(data) => (
+            <DataTable
+              label="Members"
+              columns={[
+                { title: "Person" },
+                { title: "Role", width: 170 },
+                { title: "Since" },
+                { title: "Actions", isQuiet: true },
+              ]}
+            >
+              {data.members.map((member) => (
+                <MemberRow key={member.user_id} member={member} />
+              ))}
+            </DataTable>
+          )}
+        </Loaded>
+      </Panel>
+      <Invitations />
+      <Text fz="sm" c="dimmed" maw={720}>
+        Viewers read. Members build agents and place calls. Admins manage keys, members, carriers and models. Owners can
+        do everything, and make other owners.
+      </Text>
+      {isInviting && <Invite onClose={() => setIsInviting(false)} onInvited={setFresh} />}
+    </Stack>
+  );
+}
+
+function MemberRow({ member }: { member: Schema<"MemberResponse"> }) {
+  const account = useAccount();
+  const may = useMay();
+  const change = useChangeRole();
+  const remove = useRemoveMember();
+  const [isAsking, setIsAsking] = useState(false);
+  const isMe = account.data?.id === member.user_id;
+  const canChange = member.role !== "owner" || may.own;
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Group gap={8}>
+          <Text fw={600} fz="sm">
+            {member.name || member.email}
+          </Text>
+          {isMe && <Badge color="gray">You</Badge>}
+        </Group>
+        {member.name && (
+          <Text fz="xs" c="dimmed">
+            {member.email}
+          </Text>
+        )}
+      </Table.Td>
+      <Table.Td>
+        <Select
+          size="xs"
+          aria-label={`Role of ${member.email}`}
+          allowDeselect={false}
+          disabled={!canChange || change.isPending}
+          data={may.own ? ROLES : ROLES.filter((role) => role.value !== "owner" || member.role === "owner")}
+          value={member.role}
+          onChange={(role) =>
+            role &&
+            change.mutate(
+              { userId: member.user_id, role: role as Role },
+              { onSuccess: () => done("The role is changed."), onError: failed },
+            )
+          }
+        />
+      </Table.Td>
+      <Table.Td c="dimmed">{dateTime(member.created_at)}</Table.Td>
+      <Table.Td ta="right">
+        {canChange && (
+          <Button
+            size="compact-sm"
+            variant="subtle"
+            color="red"
+            onClick={() => setIsAsking(true)}
+            aria-label={isMe ? "Leave this organisation" : `Remove ${member.email}`}
+          >
+            {isMe ? "Leave" : "Remove"}
+          </Button>
+        )}
+        <Confirm
+          title={isMe ? "Leave this organisation?" : `Remove ${member.email}?`}
+          isOpen={isAsking}
+          onClose={() => setIsAsking(false)}
+          onConfirm={() => remove.mutate(member.user_id, { onSuccess: () => setIsAsking(false) })}
+          confirm={isMe ? "Leave" : "Remove"}
+          isBusy={remove.isPending}
+          error={remove.error}
+        >
+          {isMe ? "Your" : "Their"} sessions here end at once. API keys that {isMe ? "you" : "they"} made keep working:
+          archive those separately.
+        </Confirm>
+      </Table.Td>
+    </Table.Tr>
+  );
+}
+
+function Invitations() {
+  const invitations = useInvitations();
+  const revoke = useRevoke();
+  const open = invitations.data?.invitations ?? [];
+  if (open.length === 0) return null;
+  return (
+    <Panel title="Open invitations">
+      <DataTable
+        label="Open invitations"
+        columns={[{ title: "E-mail" }, { title: "Role" }, { title: "Until" }, { title: "Actions", isQuiet: true }]}
+      >
+        {open.map((invitation) => (
+          <Table.Tr key={invitation.id}>
+            <Table.Td fw={600}>{invitation.email}</Table.Td>
+            <Table.Td tt="capitalize">{invitation.role}</Table.Td>
+            <Table.Td c="dimmed">{dateTime(invitation.expires_at)}</Table.Td>
+            <Table.Td ta="right">
+              <Button
+                size="compact-sm"
+                variant="subtle"
+                color="red"
+                onClick={() => revoke.mutate(invitation.id, { onError: failed })}
+                aria-label={`Revoke the invitation of ${invitation.email}`}
+              >
+                Revoke
+              </Button>
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </DataTable>
+    </Panel>
+  );
+}
+
+function Invite({
+  onClose,
+  onInvited,
+}: {
+  onClose: () => void;
+  onInvited: (made: Schema<"InvitationCreated">) => void;
+}) {
+  const may = useMay();
+  const invite = useInvite();
+  const form = useForm<{ email: string; name: string; role: Role }>(
+    { email: "", name: "", role: "member" },
+    invite.error,
+  );
+  const { email, name, role } = form.values;
+  const submit = () =>
+    invite.mutate(
+      { email, role, ...(name === "" ? {} : { name }) },
+      {
+        onSuccess: (made) => {
+          onInvited(made);
+          onClose();
+        },
+      },
+    );
+  return (
+    <FormDialog
+      title="Invite a person"
+      isOpen
+      onClose={onClose}
+      onSubmit={submit}
+      submit="Make the link"
+      isBusy={invite.isPending}
+      problem={form.problem}
+    >
+      <TextInput label="E-mail" type="email" required data-autofocus {...form.text("email")} />
+      <TextInput label="Name" {...form.text("name")} />
+      <Select label="Role" allowDeselect={false} data={may.own ? ROLES : ROLES.slice(1)} {...form.field("role")} />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,241 @@
+/** Which models think, speak and listen, and who takes over when one fails. */
+
+import { Alert, Badge, Button, Group, Stack, Text } from "@mantine/core";
+import { useState } from "react";
+import { FormProblem } from "../../../components/forms/dialog";
+import { Loaded } from "../../../components/layout/page";
+import { Panel } from "../../../components/layout/panel";
+import { useMay } from "../../../lib/organization/organization-context";
+import { fieldErrors, formError } from "../../../lib/api/errors";
+import { ms } from "../../../lib/format/format";
+import { done, failed } from "../../../lib/ui/notifications";
+import type { Schema } from "../../../lib/api/types";
+import {
+  type Chosen,
+  type Kind,
+  KINDS,
+  type Known,
+  type Service,
+  useCheckModels,
+  useModelChoice,
+  useModelDefaults,
+  useSaveModels,
+  type Vendor,
+  withProvider,
+} from "./api";
+import { EmbeddingsPanel } from "./embeddings-panel";
+import { ServiceFields } from "./service-fields";
+
+const TITLES: Record<Kind, string> = { llm: "Language model", tts: "Voice", stt: "Speech recognition" };
+const FIELDS = [
+  "provider",
+  "model",
+  "api_key",
+  "base_url",
+  "temperature",
+  "max_tokens",
+  "voice_id",
+  "speed",
+  "language",
+] as const;
+
+export default function ModelsSection() {
+  const choice = useModelChoice();
+  const defaults = useModelDefaults();
+  return (
+    <Loaded query={choice} what="The models" height={500}>
+      {(stored) => (
+        <Loaded query={defaults} what="The vendors" height={500}>
+          {(known) => <Editor key={JSON.stringify(stored.configuration)} stored={stored} known={known} />}
+        </Loaded>
+      )}
+    </Loaded>
+  );
+}
+
+interface EditorProps {
+  stored: Schema<"ModelConfigurationResponse">;
+  known: Known;
+}
+
+function Editor({ stored, known }: EditorProps) {
+  const may = useMay();
+  const save = useSaveModels();
+  const check = useCheckModels();
+  const [chosen, setChosen] = useState<Chosen>(stored.configuration as Chosen);
+  const places = [...KINDS, "embeddings" as const].flatMap((kind) =>
+    FIELDS.map((field) => `services.${kind}.${field}`),
+  );
+  const errors: Partial<Record<string, string>> = fieldErrors(save.error ?? check.error, places);
+  const store = () =>
+    save.mutate(chosen, {
+      onSuccess: () => done("The models are saved. New calls use them."),
+      onError: () => check.reset(),
+    });
+  const ask = () => check.mutate(chosen, { onError: () => save.reset() });
+  return (
+    <Stack gap="lg">
+      <Text c="dimmed" fz="sm" maw={720}>
+        Every agent uses these unless it chooses its own. What you leave out is the installation&apos;s default; the
+        offline ones always stand behind as the last resort.
+      </Text>
+      <LocalServers
+        servers={known.local_servers}
+        isReadOnly={!may.admin}
+        onUse={(kind, service) => setChosen({ ...chosen, [kind]: service })}
+      />
+      {KINDS.map((kind) => (
+        <KindPanel
+          key={kind}
+          kind={kind}
+          chosen={chosen}
+          effective={stored.effective[kind]}
+          providers={known.providers[kind] ?? []}
+          isReadOnly={!may.admin}
+          onChange={setChosen}
+          errorAt={(field) => errors[`services.${kind}.${field}`]}
+          result={check.data?.[kind]}
+        />
+      ))}
+      <EmbeddingsPanel
+        service={chosen.embeddings}
+        effective={stored.effective.embeddings}
+        known={known.embeddings}
+        isReadOnly={!may.admin}
+        onChange={(embeddings) => setChosen({ ...chosen, embeddings })}
+        errorAt={(field) => errors[`services.embeddings.${field}`]}
+      />
+      <FormProblem words={formError(save.error ?? check.error, places)} />
+      {may.admin && (
+        <Group>
+          <Button onClick={store} loading={save.isPending}>
+            Save
+          </Button>
+          <Button variant="default" onClick={ask} loading={check.isPending}>
+            Check with the vendors
+          </Button>
+          {stored.source === "organization" && (
+            <Button
+              variant="subtle"
+              color="gray"
+              onClick={() =>
+                save.mutate({}, { onSuccess: () => done("The installation's defaults hold again."), onError: failed })
+              }
+            >
+              Back to the defaults
+            </Button>
+          )}
+        </Group>
+      )}
+    </Stack>
+  );
+}
+
+interface KindPanelProps {
+  kind: Kind;
+  chosen: Chosen;
+  effective: Schema<"EffectiveService">;
+  providers: Vendor[];
+  isReadOnly: boolean;
+  onChange: (chosen: Chosen) => void;
+  errorAt: (field: string) => string | undefined;
+  result: Schema<"CheckResponse"> | undefined;
+}
+
+function KindPanel({ kind, chosen, effective, providers, isReadOnly, onChange, errorAt, result }: KindPanelProps) {
+  const service = chosen[kind] ?? { provider: effective.provider };
+  const others = chosen.fallbacks?.[kind] ?? [];
+  const setOthers = (list: Service[]) => onChange({ ...chosen, fallbacks: { ...chosen.fallbacks, [kind]: list } });
+  return (
+    <Panel
+      title={TITLES[kind]}
+      right={result ? <Result result={result} /> : chosen[kind] === undefined && <Badge color="gray">Default</Badge>}
+    >
+      <Stack p="lg" gap="lg">
+        {result && !result.ok && (
+          <Alert color="red" variant="light" py="xs">
+            {result.message}
+          </Alert>
+        )}
+        <ServiceFields
+          kind={kind}
+          service={service}
+          providers={providers}
+          isReadOnly={isReadOnly}
+          onChange={(next) => onChange({ ...chosen, [kind]: next })}
+          errorAt={errorAt}
+        />
+        {others.map((other, index) => (
+          <Stack key={index} gap="xs">
+            <Group justify="space-between">
+              <Text fz="sm" fw={600}>
+                Takes over{others.length > 1 ? `, ${index + 1}` : ""}
+              </Text>
+              {!isReadOnly && (
+                <Button
+                  size="compact-sm"
+                  variant="subtle"
+                  color="red"
+                  aria-label={`Remove ${index + 1}, which takes over: ${TITLES[kind]}`}
+                  onClick={() => setOthers(others.filter((_, at) => at !== index))}
+                >
+                  Remove
+                </Button>
+              )}
+            </Group>
+            <ServiceFields
+              kind={kind}
+              service={other}
+              providers={providers}
+              isReadOnly={isReadOnly}
+              onChange={(next) => setOthers(others.map((old, at) => (at === index ? next : old)))}
+              errorAt={() => undefined}
+            />
+          </Stack>
+        ))}
+        {!isReadOnly && others.length < 5 && (
+          <div>
+            <Button
+              size="compact-sm"
+              variant="subtle"
+              aria-label={`Add one that takes over when it fails: ${TITLES[kind]}`}
+              onClick={() => setOthers([...others, withProvider(providers[0]?.provider ?? "builtin")])}
+            >
+              Add one that takes over when it fails
+            </Button>
+          </div>
+        )}
+      </Stack>
+    </Panel>
+  );
+}
+
+function Result({ result }: { result: Schema<"CheckResponse"> }) {
+  return result.ok ? <Badge>Works, {ms(result.latency_ms)}</Badge> : <Badge color="red">Does not work</Badge>;
+}
+
+interface LocalServersProps {
+  servers: Schema<"LocalServerResponse">[];
+  isReadOnly: boolean;
+  onUse: (kind: Kind, service: Service) => void;
+}
+
+function LocalServers({ servers, isReadOnly, onUse }: LocalServersProps) {
+  if (servers.length === 0 || isReadOnly) return null;
+  return (
+    <Alert variant="light" color="blue" title="Found on this machine">
+      <Group gap="sm">
+        {servers.map((server) => (
+          <Button
+            key={server.base_url}
+            size="xs"
+            variant="light"
+            onClick={() => onUse(server.kind, server.service as unknown as Service)}
+          >
+            Use {server.title}
+          </Button>
+        ))}
+      </Group>
+    </Alert>
+  );
+}

@@ -1,0 +1,133 @@
+/** The fields of one service: its vendor, what the vendor lets one choose, and its key. */
+
+import { Autocomplete, NumberInput, Select, SimpleGrid, TextInput } from "@mantine/core";
+import { Password } from "../../../components/forms/password";
+import { VoicePreview } from "../../../components/forms/voice-preview";
+import { useMay } from "../../../lib/organization/organization-context";
+import { changed, heardAs, type Kind, type Service, type Vendor, withProvider } from "./api";
+
+interface ServiceFieldsProps {
+  kind: Kind;
+  service: Service;
+  providers: Vendor[];
+  isReadOnly: boolean;
+  onChange: (service: Service) => void;
+  errorAt: (field: string) => string | undefined;
+}
+
+export function ServiceFields({ kind, service, providers, isReadOnly, onChange, errorAt }: ServiceFieldsProps) {
+  const may = useMay();
+  const vendor = providers.find((one) => one.provider === service.provider);
+  const set = (name: keyof Service, value: string | number | null) => onChange(changed(service, name, value));
+  const common = (name: keyof Service) => ({ disabled: isReadOnly, error: errorAt(name) });
+  return (
+    <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="md">
+      <Select
+        label="Vendor"
+        allowDeselect={false}
+        data={providers.map((one) => ({ value: one.provider, label: one.title }))}
+        value={service.provider}
+        onChange={(provider) => provider && provider !== service.provider && onChange(withProvider(provider))}
+        {...common("provider")}
+      />
+      <Autocomplete
+        label="Model"
+        placeholder={vendor?.models[0]?.id ?? ""}
+        data={vendor?.models.map((model) => model.id) ?? []}
+        value={service.model ?? ""}
+        onChange={(value) => set("model", value)}
+        {...common("model")}
+      />
+      {kind === "tts" && (
+        <>
+          <Autocomplete
+            label="Voice"
+            placeholder={vendor?.voices[0]?.title ?? ""}
+            description={vendor?.takes_other_voices ? "Or the id of any voice of your account" : undefined}
+            data={vendor?.voices.map((voice) => voice.id) ?? []}
+            renderOption={({ option }) =>
+              vendor?.voices.find((voice) => voice.id === option.value)?.title ?? option.value
+            }
+            value={service.voice_id ?? ""}
+            rightSectionPointerEvents="all"
+            rightSection={may.write && <VoicePreview voice={heardAs(service, vendor, may.admin)} />}
+            onChange={(value) => set("voice_id", value)}
+            {...common("voice_id")}
+          />
+          {vendor?.speed_range && (
+            <NumberInput
+              label="Speed"
+              description="1 is as the voice is made"
+              placeholder="1"
+              step={0.05}
+              decimalScale={2}
+              value={service.speed ?? ""}
+              onChange={(value) => set("speed", numberOf(value))}
+              {...common("speed")}
+            />
+          )}
+        </>
+      )}
+      {kind === "stt" && (
+        <Autocomplete
+          label="Language"
+          placeholder="en-US"
+          data={vendor?.languages ?? []}
+          value={service.language ?? ""}
+          onChange={(value) => set("language", value)}
+          {...common("language")}
+        />
+      )}
+      {kind === "llm" && (
+        <>
+          <NumberInput
+            label="Temperature"
+            placeholder="0.3"
+            min={0}
+            max={2}
+            step={0.1}
+            decimalScale={2}
+            value={service.temperature ?? ""}
+            onChange={(value) => set("temperature", numberOf(value))}
+            {...common("temperature")}
+          />
+          <NumberInput
+            label="Longest answer, tokens"
+            min={1}
+            value={service.max_tokens ?? ""}
+            onChange={(value) => set("max_tokens", numberOf(value))}
+            {...common("max_tokens")}
+          />
+        </>
+      )}
+      {(vendor?.needs_key || service.api_key !== undefined) && (
+        <Password
+          label="API key"
+          description={
+            service.api_key?.includes("*") || service.api_key?.includes("…")
+              ? "Stored; type another one to replace it"
+              : "Kept sealed; never shown again"
+          }
+          autoComplete="off"
+          value={service.api_key ?? ""}
+          onChange={(event) => set("api_key", event.currentTarget.value)}
+          {...common("api_key")}
+        />
+      )}
+      {vendor?.takes_base_url && (
+        <TextInput
+          label="Address"
+          description="Only for a server of your own"
+          placeholder="https://…/v1"
+          value={service.base_url ?? ""}
+          onChange={(event) => set("base_url", event.currentTarget.value)}
+          {...common("base_url")}
+        />
+      )}
+    </SimpleGrid>
+  );
+}
+
+function numberOf(value: string | number): number | null {
+  return typeof value === "number" ? value : null;
+}

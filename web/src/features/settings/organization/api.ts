@@ -1,0 +1,45 @@
+/** Requests about the organisation itself and the person's own account. */
+
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { api, unwrap } from "../../../lib/api/client";
+import type { Schema } from "../../../lib/api/types";
+
+export function useRename() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (name: string) => unwrap(api.PATCH("/api/v1/organizations/current", { body: { name } })),
+    onSuccess: () =>
+      Promise.all([
+        queries.invalidateQueries({ queryKey: ["whereabouts"] }),
+        queries.invalidateQueries({ queryKey: ["organizations"] }),
+      ]),
+  });
+}
+
+export function useSavePreferences() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (body: Partial<Schema<"PreferencesUpdate">>) =>
+      unwrap(api.PUT("/api/v1/organizations/preferences", { body: body as Schema<"PreferencesUpdate"> })),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ["whereabouts"] }),
+  });
+}
+
+export function useChangePassword() {
+  return useMutation({
+    mutationFn: (body: Schema<"PasswordChange">) => unwrap(api.POST("/api/v1/auth/password", { body })),
+  });
+}
+
+export function useSessions() {
+  return useQuery({ queryKey: ["sessions"], queryFn: () => unwrap(api.GET("/api/v1/auth/sessions")) });
+}
+
+export function useEndSession() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (id: number) =>
+      unwrap(api.DELETE("/api/v1/auth/sessions/{session_id}", { params: { path: { session_id: id } } })),
+    onSettled: () => queries.invalidateQueries({ queryKey: ["sessions"] }),
+  });
+}

@@ -1,0 +1,114 @@
+/** Who changed what, and from where. */
+
+import { Badge, Code, Table, Text, TextInput } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { useState } from "react";
+import { DataTable, Pager } from "../../../components/tables/data-table";
+import { Empty, Loaded } from "../../../components/layout/page";
+import { Panel } from "../../../components/layout/panel";
+import { dateTime, words } from "../../../lib/format/format";
+import { useLastPage } from "../../../lib/ui/last-page";
+import type { Schema } from "../../../lib/api/types";
+import { useAudit } from "../do-not-call/api";
+import { actionWords, searchedFor, targetWords } from "./audit-words";
+
+const COLUMNS = [{ title: "When", width: 190 }, { title: "Who", width: 210 }, { title: "What" }];
+
+export default function AuditSection() {
+  const [typed, setTyped] = useState("");
+  const [action] = useDebouncedValue(typed, 300);
+  const [page, setPage] = useState(1);
+  const log = useAudit(searchedFor(action), page);
+  useLastPage(page, log, setPage);
+  return (
+    <Panel
+      title="Audit log"
+      right={
+        <TextInput
+          size="xs"
+          aria-label="Find an action"
+          placeholder="agent, member, API key…"
+          value={typed}
+          onChange={(event) => {
+            setTyped(event.currentTarget.value);
+            setPage(1);
+          }}
+        />
+      }
+    >
+      <Loaded query={log} what="The audit log" height={400}>
+        {(data) =>
+          data.entries.length === 0 ? (
+            <Empty isInside title={action === "" ? "Nothing here" : "No such action"}>
+              Every change is written down here, with who made it.
+            </Empty>
+          ) : (
+            <>
+              <DataTable label="Audit log" columns={COLUMNS} minWidth={680}>
+                {data.entries.map((entry) => (
+                  <Table.Tr key={entry.id}>
+                    <Table.Td>
+                      {dateTime(entry.created_at)}
+                      <Second words={entry.ip} />
+                    </Table.Td>
+                    <Table.Td>
+                      <Who entry={entry} />
+                    </Table.Td>
+                    <Table.Td style={{ whiteSpace: "normal" }}>
+                      <b title={entry.action}>{actionWords(entry.action)}</b>{" "}
+                      <Text span fz="xs" c="dimmed">
+                        {targetWords(entry.target ?? "")}
+                      </Text>
+                      <Details data={entry.data} />
+                    </Table.Td>
+                  </Table.Tr>
+                ))}
+              </DataTable>
+              <Pager page={page} pages={data.total_pages} total={data.total_count} what="entries" onChange={setPage} />
+            </>
+          )
+        }
+      </Loaded>
+    </Panel>
+  );
+}
+
+function Second({ words }: { words: string | null }) {
+  if (words === null) return null;
+  return (
+    <Text fz="xs" c="dimmed">
+      {words}
+    </Text>
+  );
+}
+
+function Details({ data }: { data: Record<string, unknown> }) {
+  const entries = Object.entries(data);
+  if (entries.length === 0) return null;
+  return (
+    <Code style={{ background: "none", display: "block", overflowWrap: "anywhere", padding: 0 }}>
+      {entries
+        .map(
+          ([name, value]) =>
+            `${words(name).toLowerCase()}: ${typeof value === "string" ? value : JSON.stringify(value)}`,
+        )
+        .join(" · ")}
+    </Code>
+  );
+}
+
+function Who({ entry }: { entry: Schema<"AuditEntryResponse"> }) {
+  const name = entry.actor_email ?? (entry.actor_key_name === null ? "Offhook" : `key “${entry.actor_key_name}”`);
+  return (
+    <>
+      <Text span fz="sm">
+        {name}
+      </Text>
+      {entry.impersonator_email && (
+        <Badge ml={6} color="yellow">
+          really {entry.impersonator_email}
+        </Badge>
+      )}
+    </>
+  );
+}

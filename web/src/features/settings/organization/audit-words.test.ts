@@ -1,0 +1,24 @@
+import { expect, it } from "vitest";
+import { actionWords, searchedFor, targetWords } from "./audit-words";
+
+it("says what was done, and to what", () => {
+  expect([
+    actionWords("phone_number.created"),
+    actionWords("user.logged_in"),
+    actionWords("webhook.secret_rotated"),
+  ]).toEqual(["Number created", "Signed in", "Webhook secret rotated"]);
+  expect([
+    targetWords("telephony_config:4"),
+    targetWords("tool:ec622964-3633-4ac7-956a-fddccbcdd4af"),
+    targetWords("api_key:1"),
+    targetWords("do_not_call"),
+  ]).toEqual(["carrier account 4", "tool ec622964", "API key 1", ""]);
+});
+
+it("finds by the words that are shown", () => {
+  expect([searchedFor("Carrier account"), searchedFor("secret rotated"), searchedFor("webhook")]).toEqual([
+    "telephony_config",
+    "secret_rotated",
+    "webhook",
+  ]);
+});

@@ -1,0 +1,44 @@
+/** What the audit log's names mean: `phone_number.created` is “Number created”, `telephony_config:4` “carrier account 4”. */
+
+import { words } from "../../../lib/format/format";
+
+const THINGS: Record<string, string> = {
+  api_key: "API key",
+  do_not_call: "Do not call",
+  phone_number: "Number",
+  telephony_config: "Carrier account",
+  user: "Person",
+  workflow: "Agent",
+};
+
+const ACTIONS: Record<string, string> = {
+  "user.followed_link": "Signed in by a link",
+  "user.impersonated": "Acted as somebody",
+  "user.logged_in": "Signed in",
+  "user.logged_out": "Signed out",
+  "user.signed_up": "Signed up",
+  "user.switched_organization": "Went to another organisation",
+};
+
+const thing = (name: string) => THINGS[name] ?? words(name);
+
+export function actionWords(action: string): string {
+  const [name = "", ...rest] = action.split(".");
+  return ACTIONS[action] ?? [thing(name), ...rest.map((part) => part.replaceAll("_", " "))].join(" ");
+}
+
+/** Of a long id its beginning, by which it is known. */
+export function targetWords(target: string): string {
+  const [name = "", ...rest] = target.split(":");
+  const id = rest.join(":");
+  return id === ""
+    ? ""
+    : `${thing(name).replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase())} ${/^[\da-f]{8}-/.test(id) ? id.slice(0, 8) : id}`;
+}
+
+/** Words of the page as the log's own, by which it is searched: “carrier account” is in `telephony_config.created`. */
+export function searchedFor(typed: string): string {
+  const asked = typed.trim().toLowerCase();
+  const known = Object.entries({ ...THINGS, ...ACTIONS }).find(([, title]) => title.toLowerCase() === asked);
+  return known?.[0] ?? asked.replaceAll(" ", "_");
+}

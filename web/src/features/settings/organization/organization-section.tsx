@@ -1,0 +1,115 @@
+/** The organisation's name, clocks and limits. */
+
+import { Button, Group, Select, Stack, Text, TextInput } from "@mantine/core";
+import type { FormEvent } from "react";
+import { FormProblem } from "../../../components/forms/dialog";
+import { Fact } from "../../../components/layout/fact";
+import { Loaded } from "../../../components/layout/page";
+import { Panel } from "../../../components/layout/panel";
+import { useMay, useWhereabouts } from "../../../lib/organization/organization-context";
+import { useForm } from "../../../lib/ui/use-form";
+import { done } from "../../../lib/ui/notifications";
+import type { Schema } from "../../../lib/api/types";
+import { useRename, useSavePreferences } from "./api";
+import classes from "../settings.module.css";
+
+export default function OrganizationSection() {
+  const where = useWhereabouts();
+  return (
+    <Loaded query={where} what="The organisation">
+      {(data) => (
+        <Stack gap="lg">
+          <Name organization={data.organization} />
+          <Preferences preferences={data.preferences} />
+          <Panel title="Limits">
+            <Group p="lg" gap={40}>
+              <Fact name="Calls at the same time" value={data.limits.concurrent_calls} />
+              <Fact
+                name="Set for"
+                value={data.limits.source === "organization" ? "This organisation" : "The whole installation"}
+              />
+            </Group>
+          </Panel>
+        </Stack>
+      )}
+    </Loaded>
+  );
+}
+
+function Name({ organization }: { organization: Schema<"OrganizationResponse"> }) {
+  const may = useMay();
+  const rename = useRename();
+  const form = useForm({ name: organization.name }, rename.error);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    rename.mutate(form.values.name, { onSuccess: () => done("The name is saved.") });
+  };
+  return (
+    <Panel title="Organisation">
+      <form onSubmit={submit} className={classes.form} noValidate>
+        <TextInput label="Name" readOnly={!may.admin} {...form.text("name")} />
+        <FormProblem words={form.problem} />
+        {may.admin && (
+          <div>
+            <Button type="submit" loading={rename.isPending} disabled={form.values.name === organization.name}>
+              Save
+            </Button>
+          </div>
+        )}
+      </form>
+    </Panel>
+  );
+}
+
+const ZONES = ["UTC", ...Intl.supportedValuesOf("timeZone").filter((zone) => zone !== "UTC")];
+
+function Preferences({ preferences }: { preferences: Schema<"PreferencesResponse"> }) {
+  const may = useMay();
+  const save = useSavePreferences();
+  const form = useForm(
+    { timezone: preferences.timezone, test_phone_number: preferences.test_phone_number ?? "" },
+    save.error,
+  );
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const { timezone, test_phone_number } = form.values;
+    save.mutate(
+      { timezone, test_phone_number: test_phone_number === "" ? null : test_phone_number },
+      { onSuccess: () => done("The preferences are saved.") },
+    );
+  };
+  return (
+    <Panel title="Preferences">
+      <form onSubmit={submit} className={classes.form} noValidate>
+        <Select
+          label="Time zone"
+          description="Where a day of the usage report begins"
+          searchable
+          allowDeselect={false}
+          data={ZONES}
+          disabled={!may.write}
+          {...form.field("timezone")}
+        />
+        <TextInput
+          label="Test phone number"
+          description="What a test call dials, with its country code"
+          placeholder="+12015550101"
+          readOnly={!may.write}
+          {...form.text("test_phone_number")}
+        />
+        <FormProblem words={form.problem} />
+        {may.write ? (
+          <div>
+            <Button type="submit" loading={save.isPending}>
+              Save
+            </Button>
+          </div>
+        ) : (
+          <Text fz="sm" c="dimmed">
+            Your role reads only.
+          </Text>
+        )}
+      </form>
+    </Panel>
+  );
+}

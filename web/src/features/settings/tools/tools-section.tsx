@@ -1,0 +1,206 @@
+/** What agents can do besides talking. */
+
+import { Alert, Badge, Button, Code, Group, Menu, Stack, Switch, Table, Text, TextInput } from "@mantine/core";
+import { Ellipsis } from "lucide-react";
+import { useState } from "react";
+import { DataTable, ShowMore } from "../../../components/tables/data-table";
+import { Dialog } from "../../../components/forms/dialog";
+import { Empty, Loaded } from "../../../components/layout/page";
+import { Panel } from "../../../components/layout/panel";
+import { Problem } from "../../../components/feedback/problem";
+import { useMay } from "../../../lib/organization/organization-context";
+import { many, ms, when, words } from "../../../lib/format/format";
+import { done, failed } from "../../../lib/ui/notifications";
+import { type Tool, useArchiveTool, useRefreshMcp, useTestTool, useTools } from "./api";
+import { CATEGORIES, draftOf } from "./tool-draft";
+import { ToolForm } from "./tool-form";
+
+const COLUMNS = [
+  { title: "Tool" },
+  { title: "Kind" },
+  { title: "State" },
+  { title: "Changed" },
+  { title: "Actions", isQuiet: true },
+];
+
+export default function ToolsSection() {
+  const may = useMay();
+  const tools = useTools();
+  const [hasArchived, setHasArchived] = useState(false);
+  const [edited, setEdited] = useState<Tool | "new" | null>(null);
+  const [tested, setTested] = useState<Tool | null>(null);
+  const add = may.write && (
+    <Button size="sm" onClick={() => setEdited("new")}>
+      New tool
+    </Button>
+  );
+  return (
+    <>
+      <Panel
+        title="Tools"
+        right={
+          <Group>
+            <Switch
+              label="Archived"
+              checked={hasArchived}
+              onChange={(event) => setHasArchived(event.currentTarget.checked)}
+            />
+            {add}
+          </Group>
+        }
+      >
+        <Loaded query={tools} what="The tools">
+          {(data) => {
+            const shown = data.filter((tool) => hasArchived || tool.status !== "archived");
+            return shown.length === 0 ? (
+              <Empty isInside title="No tools yet">
+                Let agents look up an order, book a table, transfer the call or count. A tool belongs to the
+                organisation; each step of an agent chooses which it may use.
+              </Empty>
+            ) : (
+              <>
+                <DataTable label="Tools" columns={COLUMNS}>
+                  {shown.map((tool) => (
+                    <ToolRow
+                      key={tool.tool_uuid}
+                      tool={tool}
+                      onEdit={() => setEdited(tool)}
+                      onTest={() => setTested(tool)}
+                    />
+                  ))}
+                </DataTable>
+                <ShowMore list={tools} what="tools" />
+              </>
+            );
+          }}
+        </Loaded>
+      </Panel>
+      {edited !== null && <ToolForm tool={edited === "new" ? null : edited} onClose={() => setEdited(null)} />}
+      {tested !== null && <TestTool tool={tested} onClose={() => setTested(null)} />}
+    </>
+  );
+}
+
+function ToolRow({ tool, onEdit, onTest }: { tool: Tool; onEdit: () => void; onTest: () => void }) {
+  const may = useMay();
+  const archive = useArchiveTool();
+  const refresh = useRefreshMcp();
+  const isArchived = tool.status === "archived";
+  const turn = () =>
+    archive.mutate(
+      { uuid: tool.tool_uuid, isArchived },
+      { onSuccess: () => done(isArchived ? "It can be used again." : "It is archived."), onError: failed },
+    );
+  const reload = () =>
+    refresh.mutate(tool.tool_uuid, {
+      onSuccess: ({ discovered_tools: found, error }) =>
+        error ? failed(new Error(error)) : done(`The server offers ${many(found.length, "tool")}.`),
+      onError: failed,
+    });
+  return (
+    <Table.Tr>
+      <Table.Td maw={340}>
+        <Text fz="sm" fw={600}>
+          {tool.name}
+        </Text>
+        {tool.description && (
+          <Text fz="xs" c="dimmed" truncate>
+            {tool.description}
+          </Text>
+        )}
+      </Table.Td>
+      <Table.Td>
+        {CATEGORIES.find((category) => category.value === tool.category)?.label ?? words(tool.category)}
+      </Table.Td>
+      <Table.Td>
+        <Badge color={tool.status === "active" ? "brand" : "gray"}>{words(tool.status)}</Badge>
+      </Table.Td>
+      <Table.Td c="dimmed">{when(tool.updated_at ?? tool.created_at)}</Table.Td>
+      <Table.Td>
+        {may.write && (
+          <Group gap={6} justify="flex-end" wrap="nowrap">
+            {tool.category === "http_api" && (
+              <Button size="compact-sm" variant="subtle" onClick={onTest} aria-label={`Test ${tool.name}`}>
+                Test
+              </Button>
+            )}
+            {tool.category === "mcp" && (
+              <Button
+                size="compact-sm"
+                variant="subtle"
+                onClick={reload}
+                loading={refresh.isPending}
+                aria-label={`Read again: ${tool.name}`}
+              >
+                Read again
+              </Button>
+            )}
+            <Menu position="bottom-end" withinPortal>
+              <Menu.Target>
+                <Button size="compact-sm" variant="subtle" color="gray" aria-label={`More about ${tool.name}`}>
+                  <Ellipsis size={16} />
+                </Button>
+              </Menu.Target>
+              <Menu.Dropdown>
+                {!isArchived && <Menu.Item onClick={onEdit}>Edit</Menu.Item>}
+                <Menu.Item onClick={turn}>{isArchived ? "Use again" : "Archive"}</Menu.Item>
+              </Menu.Dropdown>
+            </Menu>
+          </Group>
+        )}
+      </Table.Td>
+    </Table.Tr>
+  );
+}
+
+function TestTool({ tool, onClose }: { tool: Tool; onClose: () => void }) {
+  const test = useTestTool(tool.tool_uuid);
+  const parameters = draftOf(tool).parameters;
+  const [values, setValues] = useState<Record<string, string>>({});
+  const answer = test.data;
+  return (
+    <Dialog isOpen onClose={onClose} title={`Try “${tool.name}”`} size="lg">
+      <Stack>
+        {parameters.map((parameter) => (
+          <TextInput
+            key={parameter.name}
+            label={parameter.name}
+            description={parameter.description}
+            value={values[parameter.name] ?? ""}
+            onChange={(event) => setValues({ ...values, [parameter.name]: event.currentTarget.value })}
+          />
+        ))}
+        <Group>
+          <Button onClick={() => test.mutate(values)} loading={test.isPending}>
+            Send the request
+          </Button>
+        </Group>
+        {test.isError && <Problem error={test.error} />}
+        {answer && (
+          <>
+            <Alert
+              color={answer.status === "success" ? "brand" : "red"}
+              variant="light"
+              title={
+                answer.status === "success"
+                  ? `Answered ${answer.status_code} in ${ms(answer.duration_ms)}`
+                  : "It failed"
+              }
+            >
+              {answer.error}
+              {answer.hint && <Text fz="sm">{answer.hint}</Text>}
+              <Text fz="sm">
+                {answer.request_method} {answer.request_url}
+              </Text>
+            </Alert>
+            {answer.data !== null && answer.data !== undefined && (
+              <Code block tabIndex={0} style={{ maxHeight: 300 }}>
+                {JSON.stringify(answer.data, null, 2)}
+              </Code>
+            )}
+          </>
+        )}
+      </Stack>
+    </Dialog>
+  );
+}

@@ -1,0 +1,204 @@
+/** The delivery log of one webhook: what was sent, what came back, and sending it again. */
+
+import {
+  Alert,
+  Badge,
+  Button,
+  Code,
+  CloseButton,
+  Drawer,
+  Group,
+  SegmentedControl,
+  Stack,
+  Table,
+  Text,
+} from "@mantine/core";
+import { useState } from "react";
+import { DataTable, Pager } from "../../../components/tables/data-table";
+import { Empty, Loaded } from "../../../components/layout/page";
+import { Panel } from "../../../components/layout/panel";
+import { dateTime, many, ms, when } from "../../../lib/format/format";
+import { useLastPage } from "../../../lib/ui/last-page";
+import { done, failed } from "../../../lib/ui/notifications";
+import type { Schema } from "../../../lib/api/types";
+import { type DeliveryStatus, useDeliveries, useDelivery, useResend, useResendDead } from "./api";
+
+const STATES: Record<DeliveryStatus, string> = { pending: "Waiting", delivered: "Delivered", dead: "Given up" };
+const COLOURS: Record<DeliveryStatus, string> = { pending: "yellow", delivered: "brand", dead: "red" };
+const COLUMNS = [
+  { title: "No.", isRight: true },
+  { title: "Event" },
+  { title: "State" },
+  { title: "Answer" },
+  { title: "Attempts", isRight: true },
+  { title: "When" },
+  { title: "Actions", isQuiet: true },
+];
+
+export function Deliveries({ webhook, onClose }: { webhook: Schema<"WebhookResponse">; onClose: () => void }) {
+  const [status, setStatus] = useState<DeliveryStatus | null>(null);
+  const [page, setPage] = useState(1);
+  const [openId, setOpenId] = useState<number | null>(null);
+  const deliveries = useDeliveries(webhook.id, status, page);
+  useLastPage(page, deliveries, setPage);
+  const resendDead = useResendDead(webhook.id);
+  const again = () =>
+    resendDead.mutate(undefined, {
+      onSuccess: ({ resent }) => done(`${many(resent, "event")} will be sent again.`),
+      onError: failed,
+    });
+  return (
+    <Panel
+      title={`Deliveries to ${hostOf(webhook.url)}`}
+      right={<CloseButton onClick={onClose} aria-label="Close the deliveries" />}
+    >
+      <Group px="md" pt="sm" justify="space-between">
+        <SegmentedControl
+          size="xs"
+          aria-label="State of deliveries"
+          value={status ?? "all"}
+          onChange={(value) => {
+            setStatus(value === "all" ? null : (value as DeliveryStatus));
+            setPage(1);
+          }}
+          data={[
+            { value: "all", label: "All" },
+            { value: "pending", label: "Waiting" },
+            { value: "delivered", label: "Delivered" },
+            { value: "dead", label: "Given up" },
+          ]}
+        />
+        <Button size="xs" variant="default" onClick={again} loading={resendDead.isPending}>
+          Send what was given up again
+        </Button>
+      </Group>
+      <Loaded query={deliveries} what="The deliveries">
+        {(data) =>
+          data.deliveries.length === 0 ? (
+            <Empty isInside title="Nothing here">
+              Events appear here as they happen.
+            </Empty>
+          ) : (
+            <>
+              <DataTable label="Deliveries" columns={COLUMNS} isTight>
+                {data.deliveries.map((delivery) => (
+                  <DeliveryRow
+                    key={delivery.id}
+                    webhookId={webhook.id}
+                    delivery={delivery}
+                    onOpen={() => setOpenId(delivery.id)}
+                  />
+                ))}
+              </DataTable>
+              <Pager
+                page={page}
+                pages={data.total_pages}
+                total={data.total_count}
+                what="deliveries"
+                onChange={setPage}
+              />
+            </>
+          )
+        }
+      </Loaded>
+      <Drawer
+        opened={openId !== null}
+        onClose={() => setOpenId(null)}
+        position="right"
+        title="Delivery"
+        closeButtonProps={{ "aria-label": "Close" }}
+      >
+        {openId !== null && <Detail webhookId={webhook.id} deliveryId={openId} />}
+      </Drawer>
+    </Panel>
+  );
+}
+
+function DeliveryRow({
+  webhookId,
+  delivery,
+  onOpen,
+}: {
+  webhookId: number;
+  delivery: Schema<"DeliveryResponse">;
+  onOpen: () => void;
+}) {
+  const resend = useResend(webhookId);
+  const verb = delivery.status === "pending" ? "Send now" : "Send again";
+  return (
+    <Table.Tr>
+      <Table.Td ta="right">{delivery.sequence}</Table.Td>
+      <Table.Td fw={600}>{delivery.event_type}</Table.Td>
+      <Table.Td>
+        <Badge color={COLOURS[delivery.status]}>{STATES[delivery.status]}</Badge>
+      </Table.Td>
+      <Table.Td miw={150} style={{ whiteSpace: "normal" }}>
+        {delivery.last_status_code ?? delivery.last_error ?? "–"}
+      </Table.Td>
+      <Table.Td ta="right">{delivery.attempts}</Table.Td>
+      <Table.Td c="dimmed">{when(delivery.created_at)}</Table.Td>
+      <Table.Td>
+        <Group gap={4} justify="flex-end" wrap="nowrap">
+          <Button size="compact-sm" variant="subtle" onClick={onOpen} aria-label={`Look at no. ${delivery.sequence}`}>
+            Look
+          </Button>
+          <Button
+            size="compact-sm"
+            variant="subtle"
+            loading={resend.isPending}
+            aria-label={`${verb}: no. ${delivery.sequence}`}
+            onClick={() =>
+              resend.mutate(delivery.id, {
+                onSuccess: () => done(delivery.status === "pending" ? "It is sent now." : "It will be sent again."),
+                onError: failed,
+              })
+            }
+          >
+            {verb}
+          </Button>
+        </Group>
+      </Table.Td>
+    </Table.Tr>
+  );
+}
+
+function Detail({ webhookId, deliveryId }: { webhookId: number; deliveryId: number }) {
+  const delivery = useDelivery(webhookId, deliveryId);
+  return (
+    <Loaded query={delivery} what="The delivery">
+      {(data) => (
+        <Stack>
+          {data.attempt_log.map((attempt) => (
+            <Alert
+              key={attempt.attempt}
+              color={attempt.error === null ? "brand" : "red"}
+              variant="light"
+              title={`Attempt ${attempt.attempt}`}
+            >
+              <Text fz="sm">
+                {dateTime(attempt.created_at)} · {attempt.status_code ?? "no answer"} · {ms(attempt.duration_ms)}
+              </Text>
+              {attempt.error && <Text fz="sm">{attempt.error}</Text>}
+              {attempt.answer && <Code block>{attempt.answer}</Code>}
+            </Alert>
+          ))}
+          {data.next_attempt_at && <Text fz="sm">The next attempt is at {dateTime(data.next_attempt_at)}.</Text>}
+          <Text fw={600} fz="sm">
+            What was sent
+          </Text>
+          <Code block tabIndex={0}>
+            {JSON.stringify(data.data, null, 2)}
+          </Code>
+        </Stack>
+      )}
+    </Loaded>
+  );
+}
+
+function hostOf(url: string): string {
+  try {
+    return new URL(url).host;
+  } catch {
+    return url;
+  }
+}

@@ -1,0 +1,185 @@
+/** Webhooks: where events of this organisation are sent, and what became of each. */
+
+import { Badge, Button, Group, Menu, Stack, Switch, Table, Text } from "@mantine/core";
+import { Ellipsis } from "lucide-react";
+import { useState } from "react";
+import { DataTable } from "../../../components/tables/data-table";
+import { Confirm } from "../../../components/forms/dialog";
+import { Empty, Loaded } from "../../../components/layout/page";
+import { Panel } from "../../../components/layout/panel";
+import { SecretOnce } from "../../../components/forms/secret";
+import { when } from "../../../lib/format/format";
+import { done, failed } from "../../../lib/ui/notifications";
+import type { Schema } from "../../../lib/api/types";
+import { useDeleteWebhook, useEnableWebhook, useRotateSecret, useTestWebhook, useWebhooks } from "./api";
+import { Deliveries } from "./deliveries";
+import { type EventName, WebhookForm } from "./webhook-form";
+
+type Webhook = Schema<"WebhookResponse">;
+
+const COLUMNS = [
+  { title: "Address" },
+  { title: "Events" },
+  { title: "Last success" },
+  { title: "On", width: 80 },
+  { title: "Actions", isQuiet: true },
+];
+
+export default function WebhooksSection() {
+  const webhooks = useWebhooks();
+  const [edited, setEdited] = useState<Webhook | "new" | null>(null);
+  const [secret, setSecret] = useState<string | null>(null);
+  const [openId, setOpenId] = useState<number | null>(null);
+  const add = (
+    <Button size="sm" onClick={() => setEdited("new")}>
+      New webhook
+    </Button>
+  );
+  const open = webhooks.data?.webhooks.find((webhook) => webhook.id === openId);
+  return (
+    <Stack gap="md">
+      {secret && (
+        <SecretOnce
+          value={secret}
+          label="secret"
+          hint="Your server checks signatures with it. It is not shown again; you can rotate it."
+        />
+      )}
+      <Panel title="Webhooks" right={(webhooks.data?.webhooks.length ?? 0) > 0 && add}>
+        <Loaded query={webhooks} what="The webhooks">
+          {(data) =>
+            data.webhooks.length === 0 ? (
+              <Empty isInside title="No webhooks yet" action={add}>
+                Your server is told when runs, campaigns and documents are finished: signed, numbered, and repeated for
+                a day until it answers.
+              </Empty>
+            ) : (
+              <DataTable label="Webhooks" columns={COLUMNS} isTight>
+                {data.webhooks.map((webhook) => (
+                  <WebhookRow
+                    key={webhook.id}
+                    webhook={webhook}
+                    onEdit={() => setEdited(webhook)}
+                    onLog={() => setOpenId(webhook.id)}
+                    onSecret={setSecret}
+                  />
+                ))}
+              </DataTable>
+            )
+          }
+        </Loaded>
+      </Panel>
+      {open && <Deliveries key={open.id} webhook={open} onClose={() => setOpenId(null)} />}
+      {edited !== null && (
+        <WebhookForm
+          webhook={edited === "new" ? null : edited}
+          events={(webhooks.data?.event_types ?? []) as EventName[]}
+          onClose={() => setEdited(null)}
+          onMade={setSecret}
+        />
+      )}
+    </Stack>
+  );
+}
+
+interface RowProps {
+  webhook: Webhook;
+  onEdit: () => void;
+  onLog: () => void;
+  onSecret: (secret: string) => void;
+}
+
+function WebhookRow({ webhook, onEdit, onLog, onSecret }: RowProps) {
+  const enable = useEnableWebhook();
+  const test = useTestWebhook();
+  const rotate = useRotateSecret();
+  const remove = useDeleteWebhook();
+  const [isAsking, setIsAsking] = useState(false);
+  const tell = (answer: Schema<"WebhookTested">) =>
+    answer.delivered
+      ? done(`It answered ${answer.status_code} in ${answer.duration_ms} ms.`)
+      : failed(new Error(`It was not delivered: ${answer.error ?? `the answer was ${answer.status_code}`}`));
+  return (
+    <Table.Tr>
+      <Table.Td maw={240}>
+        <Text fz="sm" fw={600} truncate title={webhook.url}>
+          {webhook.url}
+        </Text>
+        {webhook.description && (
+          <Text fz="xs" c="dimmed" truncate>
+            {webhook.description}
+          </Text>
+        )}
+      </Table.Td>
+      <Table.Td style={{ whiteSpace: "normal" }}>
+        {webhook.events.length === 0 ? "All" : webhook.events.join(", ")}
+      </Table.Td>
+      <Table.Td c="dimmed">
+        {webhook.status === "failing" ? (
+          <Badge color="red">Failing</Badge>
+        ) : webhook.last_success_at ? (
+          when(webhook.last_success_at)
+        ) : (
+          "None yet"
+        )}
+      </Table.Td>
+      <Table.Td>
+        <Switch
+          aria-label={`Send events to ${webhook.url}`}
+          checked={webhook.status === "enabled"}
+          disabled={enable.isPending}
+          onChange={(event) =>
+            enable.mutate({ id: webhook.id, isEnabled: event.currentTarget.checked }, { onError: failed })
+          }
+        />
+      </Table.Td>
+      <Table.Td>
+        <Group gap={6} justify="flex-end" wrap="nowrap">
+          <Button
+            size="compact-sm"
+            variant="subtle"
+            onClick={() => test.mutate(webhook.id, { onSuccess: tell, onError: failed })}
+            loading={test.isPending}
+            aria-label={`Test ${webhook.url}`}
+          >
+            Test
+          </Button>
+          <Button size="compact-sm" variant="subtle" onClick={onLog} aria-label={`Deliveries to ${webhook.url}`}>
+            Deliveries
+          </Button>
+          <Menu position="bottom-end" withinPortal>
+            <Menu.Target>
+              <Button size="compact-sm" variant="subtle" color="gray" aria-label={`More about ${webhook.url}`}>
+                <Ellipsis size={16} />
+              </Button>
+            </Menu.Target>
+            <Menu.Dropdown>
+              <Menu.Item onClick={onEdit}>Edit</Menu.Item>
+              <Menu.Item
+                onClick={() =>
+                  rotate.mutate(webhook.id, { onSuccess: (answer) => onSecret(answer.secret), onError: failed })
+                }
+              >
+                Rotate the secret
+              </Menu.Item>
+              <Menu.Item color="red" onClick={() => setIsAsking(true)}>
+                Delete
+              </Menu.Item>
+            </Menu.Dropdown>
+          </Menu>
+        </Group>
+        <Confirm
+          title="Delete this webhook?"
+          isOpen={isAsking}
+          onClose={() => setIsAsking(false)}
+          onConfirm={() => remove.mutate(webhook.id)}
+          confirm="Delete"
+          isBusy={remove.isPending}
+          error={remove.error}
+        >
+          {webhook.url} gets no more events, and its delivery log is removed.
+        </Confirm>
+      </Table.Td>
+    </Table.Tr>
+  );
+}

@@ -1,0 +1,112 @@
+/** Let the agent call somebody who does not exist, and watch. */
+
+import { Button, Group, Loader, Text, UnstyledButton } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import { PhoneOutgoing } from "lucide-react";
+import { LatencyBars, LatencySummary } from "../../components/charts/latency";
+import { Problem } from "../../components/feedback/problem";
+import { ToolCalls } from "../../components/runs/tool-calls";
+import { Transcript } from "../../components/runs/transcript";
+import { words } from "../../lib/format/format";
+import { inOrder } from "../../lib/live/live-run";
+import { PEOPLE } from "./people";
+import classes from "./simulate.module.css";
+import type { Simulation } from "./use-simulation";
+
+export function SimulatePanel({
+  simulation,
+  agentId,
+  agentName,
+}: {
+  simulation: Simulation;
+  agentId: number;
+  agentName: string;
+}) {
+  if (simulation.runId === null) return <People simulation={simulation} agentName={agentName} />;
+  const { run, person, runId } = simulation;
+  const isOver = run.ended !== null;
+  return (
+    <div className={classes.call}>
+      <Group className={classes.head} justify="space-between" wrap="nowrap">
+        <div>
+          <Text fw={650} fz="sm">
+            {person?.name}
+          </Text>
+          <Text fz="xs" c="dimmed">
+            {person?.number}
+          </Text>
+        </div>
+        <span className={classes.state} data-live={!isOver || undefined} role="status">
+          {run.ended === null
+            ? run.isAnswered
+              ? "On the phone"
+              : "Ringing…"
+            : words(run.ended.outcome ?? run.ended.status)}
+        </span>
+      </Group>
+      {run.conversation.lines.length === 0 && !isOver ? (
+        <div className={classes.ringing}>
+          <Loader type="dots" />
+          <Text c="dimmed" fz="sm">
+            {run.isAnswered ? `${agentName} is about to speak.` : "It rings."}
+          </Text>
+        </div>
+      ) : (
+        <Transcript lines={inOrder(run.conversation.lines)} agentName={agentName} isLive />
+      )}
+      <ToolCalls calls={run.tools} />
+      {run.turns.length > 0 && (
+        <div className={classes.latency}>
+          <LatencySummary turns={run.turns} />
+          <LatencyBars turns={run.turns.slice(-4)} />
+        </div>
+      )}
+      <Group className={classes.foot} justify="flex-end" gap={8}>
+        {isOver && (
+          <Button
+            variant="default"
+            size="xs"
+            renderRoot={(props) => <Link to="/agents/$agentId/runs/$runId" params={{ agentId, runId }} {...props} />}
+          >
+            Recording and details
+          </Button>
+        )}
+        {isOver ? (
+          <Button size="xs" onClick={simulation.leave}>
+            Call another
+          </Button>
+        ) : (
+          <Button size="xs" color="red" onClick={simulation.hangUp}>
+            Hang up
+          </Button>
+        )}
+      </Group>
+    </div>
+  );
+}
+
+function People({ simulation, agentName }: { simulation: Simulation; agentName: string }) {
+  return (
+    <div className={classes.people}>
+      <Text fz="sm" c="dimmed" mb="sm">
+        {agentName} calls a simulated person over a simulated telephone network. Nobody is really called.
+      </Text>
+      {simulation.error !== null && <Problem title="The call could not be placed" error={simulation.error} />}
+      {PEOPLE.map((person) => (
+        <UnstyledButton
+          key={person.number}
+          className={classes.person}
+          disabled={simulation.isStarting}
+          onClick={() => simulation.call(person)}
+        >
+          {simulation.isStarting && simulation.person === person ? <Loader size={15} /> : <PhoneOutgoing size={15} />}
+          <span>
+            <b>{person.name}</b>
+            {person.about}
+          </span>
+          <code>{person.number.slice(-2)}</code>
+        </UnstyledButton>
+      ))}
+    </div>
+  );
+}

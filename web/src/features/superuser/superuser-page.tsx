@@ -1,0 +1,217 @@
+/** All organisations, their agents, runs and campaigns; and acting as one of their people. */
+
+import { Button, NumberInput, Select, Table, Tabs, Text, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { DataTable, ShowMore } from "../../components/tables/data-table";
+import { FormDialog } from "../../components/forms/dialog";
+import { Empty, Loaded, Page } from "../../components/layout/page";
+import { Panel } from "../../components/layout/panel";
+import { useAccount } from "../../lib/organization/organization-context";
+import { count, dateTime, money } from "../../lib/format/format";
+import { useForm } from "../../lib/ui/use-form";
+import { done } from "../../lib/ui/notifications";
+import type { Schema } from "../../lib/api/types";
+import { useAddCredit, useImpersonate, useOrganizations } from "./api";
+import { CampaignsTab, RunsTab, WorkflowsTab } from "./tabs";
+
+export function SuperuserPage() {
+  const account = useAccount();
+  if (account.data === undefined) return null;
+  return account.data.is_superuser ? <Everything /> : <NotForYou />;
+}
+
+function NotForYou() {
+  return (
+    <Page title="Superuser">
+      <Empty title="Not for this account">
+        Only superusers see across organisations: offhook superuser grant E-MAIL makes one.
+      </Empty>
+    </Page>
+  );
+}
+
+function Everything() {
+  const organizations = useOrganizations();
+  const [chosen, setChosen] = useState<string | null>(null);
+  const [isActing, setIsActing] = useState(false);
+  const organizationId = chosen === null ? null : Number(chosen);
+  const choice = (
+    <Select
+      aria-label="Organisation"
+      placeholder="Every organisation"
+      clearable
+      searchable
+      w={240}
+      data={(organizations.data ?? []).map((one) => ({ value: String(one.id), label: one.name }))}
+      value={chosen}
+      onChange={setChosen}
+    />
+  );
+  return (
+    <Page
+      title="Superuser"
+      about="Across all organisations of this installation."
+      actions={
+        <>
+          {choice}
+          <Button variant="default" onClick={() => setIsActing(true)}>
+            Act as a user
+          </Button>
+        </>
+      }
+    >
+      <Tabs defaultValue="organizations" keepMounted={false}>
+        <Tabs.List mb="lg">
+          <Tabs.Tab px="sm" value="organizations">
+            Organisations
+          </Tabs.Tab>
+          <Tabs.Tab px="sm" value="agents">
+            Agents
+          </Tabs.Tab>
+          <Tabs.Tab px="sm" value="runs">
+            Runs
+          </Tabs.Tab>
+          <Tabs.Tab px="sm" value="campaigns">
+            Campaigns
+          </Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="organizations">
+          <Organizations only={organizationId} />
+        </Tabs.Panel>
+        <Tabs.Panel value="agents">
+          <WorkflowsTab organizationId={organizationId} />
+        </Tabs.Panel>
+        <Tabs.Panel value="runs">
+          <RunsTab key={chosen} organizationId={organizationId} />
+        </Tabs.Panel>
+        <Tabs.Panel value="campaigns">
+          <CampaignsTab organizationId={organizationId} />
+        </Tabs.Panel>
+      </Tabs>
+      {isActing && <ActAs onClose={() => setIsActing(false)} />}
+    </Page>
+  );
+}
+
+const COLUMNS = [
+  { title: "Organisation" },
+  { title: "Members", isRight: true },
+  { title: "Agents", isRight: true },
+  { title: "Runs", isRight: true },
+  { title: "Balance", isRight: true },
+  { title: "Since" },
+  { title: "Actions", isQuiet: true },
+];
+
+function Organizations({ only }: { only: number | null }) {
+  const organizations = useOrganizations();
+  const [credited, setCredited] = useState<Schema<"SuperuserOrganizationItem"> | null>(null);
+  return (
+    <Panel title="Organisations">
+      <Loaded query={organizations} what="The organisations">
+        {(data) => (
+          <>
+            <DataTable label="Organisations" columns={COLUMNS} minWidth={760}>
+              {data
+                .filter((one) => only === null || one.id === only)
+                .map((one) => (
+                  <Table.Tr key={one.id}>
+                    <Table.Td>
+                      <Text span fz="sm" fw={600}>
+                        {one.name}
+                      </Text>{" "}
+                      <Text span fz="xs" c="dimmed">
+                        {one.id}
+                      </Text>
+                    </Table.Td>
+                    <Table.Td ta="right">{count(one.member_count)}</Table.Td>
+                    <Table.Td ta="right">{count(one.workflow_count)}</Table.Td>
+                    <Table.Td ta="right">{count(one.run_count)}</Table.Td>
+                    <Table.Td ta="right">{money(one.balance_cents)}</Table.Td>
+                    <Table.Td c="dimmed">{dateTime(one.created_at)}</Table.Td>
+                    <Table.Td ta="right">
+                      <Button
+                        size="compact-sm"
+                        variant="subtle"
+                        onClick={() => setCredited(one)}
+                        aria-label={`Add credit to ${one.name}`}
+                      >
+                        Add credit
+                      </Button>
+                    </Table.Td>
+                  </Table.Tr>
+                ))}
+            </DataTable>
+            <ShowMore list={organizations} what="organisations" />
+          </>
+        )}
+      </Loaded>
+      {credited && <AddCredit organization={credited} onClose={() => setCredited(null)} />}
+    </Panel>
+  );
+}
+
+function AddCredit({
+  organization,
+  onClose,
+}: {
+  organization: Schema<"SuperuserOrganizationItem">;
+  onClose: () => void;
+}) {
+  const add = useAddCredit(organization.id);
+  const form = useForm<{ dollars: number | ""; note: string }>({ dollars: "", note: "" }, add.error, {
+    dollars: "cents",
+  });
+  const submit = () =>
+    add.mutate(
+      { cents: Math.round(Number(form.values.dollars) * 100), note: form.values.note === "" ? null : form.values.note },
+      {
+        onSuccess: () => {
+          done(`${organization.name} has the credit.`);
+          onClose();
+        },
+      },
+    );
+  return (
+    <FormDialog
+      title={`Credit for ${organization.name}`}
+      isOpen
+      onClose={onClose}
+      onSubmit={submit}
+      submit="Add"
+      isBusy={add.isPending}
+      problem={form.problem}
+    >
+      <NumberInput
+        label="Amount"
+        description="A negative amount takes from the balance"
+        prefix="$"
+        decimalScale={2}
+        data-autofocus
+        {...form.field("dollars")}
+      />
+      <TextInput label="Note" {...form.text("note")} />
+    </FormDialog>
+  );
+}
+
+function ActAs({ onClose }: { onClose: () => void }) {
+  const act = useImpersonate();
+  const form = useForm({ email: "" }, act.error);
+  return (
+    <FormDialog
+      title="Act as a user"
+      isOpen
+      onClose={onClose}
+      onSubmit={() => act.mutate({ email: form.values.email })}
+      submit="Act as them"
+      isBusy={act.isPending}
+      problem={form.problem}
+    >
+      <TextInput label="E-mail" type="email" required data-autofocus {...form.text("email")} />
+      <Text fz="sm" c="dimmed">
+        For an hour you have their rights, and no others. Their organisation&apos;s audit log names you both.
+      </Text>
+    </FormDialog>
+  );
+}

@@ -1,0 +1,54 @@
+/** What a browser call looks like at any moment, as a pure function of what happened. */
+
+import { settle } from "../../lib/live/conversation";
+import type { CallEvent } from "../../lib/live/events";
+import { BEFORE, type LiveRun, follow } from "../../lib/live/live-run";
+
+export type Phase =
+  | { name: "idle" }
+  | { name: "asking" }
+  | { name: "denied"; reason: "insecure" | "denied" | "missing" | "busy" }
+  | { name: "connecting" }
+  | { name: "live" }
+  | { name: "ended"; status: string; outcome: string | null; endReason: string | null }
+  | { name: "failed"; message: string };
+
+export interface CallState extends Pick<LiveRun, "conversation" | "visited" | "tools" | "turns"> {
+  phase: Phase;
+  runId: number | null;
+}
+
+export const IDLE: CallState = { ...BEFORE, phase: { name: "idle" }, runId: null };
+
+export type CallAction =
+  | { type: "started" }
+  | { type: "phase"; phase: Phase }
+  | { type: "run"; runId: number }
+  | { type: "event"; event: CallEvent };
+
+export function reduce(state: CallState, action: CallAction): CallState {
+  switch (action.type) {
+    case "started":
+      return { ...IDLE, phase: { name: "asking" } };
+    case "run":
+      return { ...state, runId: action.runId };
+    case "event":
+      return { ...state, ...follow({ ...BEFORE, ...state }, action.event) };
+    case "phase":
+      return isOver(action.phase) ? over(state, action.phase) : { ...state, phase: action.phase };
+  }
+}
+
+export function isBusy(phase: Phase): boolean {
+  return phase.name === "asking" || phase.name === "connecting" || phase.name === "live";
+}
+
+export function isOver(phase: Phase): boolean {
+  return phase.name === "ended" || phase.name === "failed" || phase.name === "denied";
+}
+
+/** The first word on how a call ended stands. */
+function over(state: CallState, phase: Phase): CallState {
+  if (isOver(state.phase)) return state;
+  return { ...state, phase, conversation: { ...settle(state.conversation), nodeId: null } };
+}

@@ -1,0 +1,203 @@
+/** Talk with an agent here: the conversation as it happens, how fast it answers, and the controls of a telephone. */
+
+import { Button, Loader, Text } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { LatencyBars, LatencySummary } from "../../components/charts/latency";
+import { ToolCalls } from "../../components/runs/tool-calls";
+import { Transcript } from "../../components/runs/transcript";
+import { words } from "../../lib/format/format";
+import { useIsDemoVoice } from "./api";
+import type { CallState, Phase } from "./call-state";
+import { Controls } from "./controls";
+import { Denied } from "./denied";
+import classes from "./talk-panel.module.css";
+import type { Call } from "./use-call";
+
+interface TalkPanelProps {
+  agentId: number;
+  agentName: string;
+  call: Call;
+  /** Below the button that begins the call. */
+  choice: ReactNode;
+}
+
+/** Rows of latency bars that fit below a conversation without pushing it away. */
+const LIVE_BARS = 4;
+
+export function TalkPanel({ agentId, agentName, call, choice }: TalkPanelProps) {
+  const isDemoVoice = useIsDemoVoice();
+  const { state } = call;
+  const hasWords = state.conversation.lines.length > 0;
+  return (
+    <div className={classes.panel}>
+      {state.phase.name !== "idle" && <PhaseLabel phase={state.phase} />}
+      {hasWords ? (
+        <Transcript lines={state.conversation.lines} agentName={agentName} isLive />
+      ) : (
+        <Stage
+          phase={state.phase}
+          agentName={agentName}
+          isDemoVoice={isDemoVoice}
+          onStart={call.start}
+          choice={choice}
+        />
+      )}
+      {hasWords && <Ending agentId={agentId} state={state} onStart={call.start} />}
+      <ToolCalls calls={state.tools} />
+      {state.turns.length > 0 && <LiveLatency state={state} />}
+      {state.phase.name === "live" && <Controls call={call} />}
+      {isDemoVoice && hasWords && (
+        <Text className={classes.honest} fz="xs" c="dimmed">
+          Offline demo voice and recognition. Add a vendor key for a real one.
+        </Text>
+      )}
+    </div>
+  );
+}
+
+function LiveLatency({ state }: { state: CallState }) {
+  return (
+    <div className={classes.latency}>
+      <LatencySummary turns={state.turns} />
+      <LatencyBars turns={state.turns.slice(-LIVE_BARS)} />
+    </div>
+  );
+}
+
+interface StageProps {
+  phase: Phase;
+  agentName: string;
+  isDemoVoice: boolean;
+  onStart: () => void;
+  choice: ReactNode;
+}
+
+/** What stands where the conversation will be. */
+function Stage({ phase, agentName, isDemoVoice, onStart, choice }: StageProps) {
+  switch (phase.name) {
+    case "asking":
+      return <Waiting title="Allow the microphone" words="Your browser asks whether this page may hear you." />;
+    case "connecting":
+      return <Waiting title="Connecting…" words={`Calling ${agentName}.`} />;
+    case "live":
+      return <Waiting title="Connected" words={`${agentName} is about to speak.`} />;
+    case "denied":
+      return <Denied reason={phase.reason} onRetry={onStart} />;
+    case "failed":
+      return (
+        <Center title="The call did not work" words={phase.message}>
+          <Button onClick={onStart}>Try again</Button>
+        </Center>
+      );
+    case "ended":
+      return (
+        <Center title="The call is over" words={endWords(phase)}>
+          <Button onClick={onStart}>Talk again</Button>
+        </Center>
+      );
+    case "idle":
+      return (
+        <Center
+          icon
+          title={`Talk with ${agentName}`}
+          words="Your microphone is the telephone. Interrupt whenever you like."
+        >
+          <Button size="lg" radius="xl" px={36} onClick={onStart}>
+            Start talking
+          </Button>
+          {isDemoVoice && (
+            <Text fz="sm" c="dimmed" maw={380} ta="center">
+              You will hear the offline demo voice, which needs no account: robotic, and it knows only the words that a
+              step expects. Add a vendor key for a real one.
+            </Text>
+          )}
+          {choice}
+        </Center>
+      );
+  }
+}
+
+function Waiting({ title, words: text }: { title: string; words: string }) {
+  return (
+    <Center title={title} words={text}>
+      <Loader type="dots" />
+    </Center>
+  );
+}
+
+function Center({
+  title,
+  words: text,
+  icon = false,
+  children,
+}: {
+  title: string;
+  words: string;
+  icon?: boolean;
+  children: ReactNode;
+}) {
+  return (
+    <div className={classes.stage} role="status">
+      {icon && (
+        <svg className={classes.wave} viewBox="0 0 120 60" aria-hidden="true">
+          <path d="M8 24v12M21 16v28M34 26v8M47 8v44M60 18v24M73 2v56M86 20v20M99 12v36M112 25v10" />
+        </svg>
+      )}
+      <p className={classes.big}>{title}</p>
+      <Text c="dimmed" ta="center" maw={420}>
+        {text}
+      </Text>
+      {children}
+    </div>
+  );
+}
+
+function Ending({ agentId, state, onStart }: { agentId: number; state: CallState; onStart: () => void }) {
+  const { phase, runId } = state;
+  if (phase.name !== "ended" && phase.name !== "failed") return null;
+  return (
+    <div className={classes.ending} role="status">
+      <div>
+        <Text fw={650}>{phase.name === "ended" ? "The call is over" : "The call broke off"}</Text>
+        <Text fz="sm" c="dimmed">
+          {phase.name === "ended" ? endWords(phase) : phase.message}
+        </Text>
+      </div>
+      <div className={classes.actions}>
+        {runId !== null && (
+          <Button
+            variant="default"
+            renderRoot={(props) => <Link to="/agents/$agentId/runs/$runId" params={{ agentId, runId }} {...props} />}
+          >
+            Recording and details
+          </Button>
+        )}
+        <Button onClick={onStart}>Talk again</Button>
+      </div>
+    </div>
+  );
+}
+
+function endWords(phase: Extract<Phase, { name: "ended" }>): string {
+  const parts = [phase.outcome ?? phase.status, phase.endReason].filter((part): part is string => part !== null);
+  return parts.map(words).join(" · ");
+}
+
+function PhaseLabel({ phase }: { phase: Phase }) {
+  const isLive = phase.name === "live";
+  const names: Record<Phase["name"], string> = {
+    idle: "Not connected",
+    asking: "Microphone…",
+    denied: "No microphone",
+    connecting: "Connecting…",
+    live: "Live",
+    ended: "Ended",
+    failed: "Failed",
+  };
+  return (
+    <span className={classes.phase} data-live={isLive || undefined}>
+      {names[phase.name]}
+    </span>
+  );
+}

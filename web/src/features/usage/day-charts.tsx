@@ -1,0 +1,101 @@
+/** What happened on each day: conversations by outcome, minutes, cost, answer time. */
+
+import { Skeleton, Text } from "@mantine/core";
+import { lazy, type ReactNode, Suspense } from "react";
+import { Panel } from "../../components/layout/panel";
+import { outcomeColour, SERIES } from "../../lib/format/colors";
+import { count, money, ms, words } from "../../lib/format/format";
+import type { Insights } from "./api";
+import classes from "./usage.module.css";
+
+const Chart = lazy(() => import("./charts"));
+
+function dayName(iso: string): string {
+  return new Date(`${iso}T12:00:00Z`).toLocaleDateString(undefined, {
+    day: "numeric",
+    month: "short",
+    timeZone: "UTC",
+  });
+}
+
+export function OutcomesChart({ days }: { days: Insights["days"] }) {
+  const outcomes = [...new Set(days.flatMap((day) => Object.keys(day.outcomes)))];
+  const rows = days.map((day) => ({ at: dayName(day.date), ...day.outcomes }));
+  const series = outcomes.map((key) => ({ key, name: words(key), color: outcomeColour(key) }));
+  return (
+    <Framed title="Conversations by outcome" isEmpty={outcomes.length === 0}>
+      <Chart label="Conversations of each day by outcome" kind="bars" rows={rows} series={series} show={count} />
+    </Framed>
+  );
+}
+
+export function LatencyChart({ days }: { days: Insights["days"] }) {
+  const rows = days.map((day) => ({ at: dayName(day.date), p50: day.p50_ms, p95: day.p95_ms }));
+  const series = [
+    { key: "p50", name: "Median", color: SERIES[0] },
+    { key: "p95", name: "95th percentile", color: SERIES[4] },
+  ];
+  return (
+    <Framed title="Answer time" isEmpty={rows.every((row) => row.p50 === null)}>
+      <Chart label="Answer time of each day" kind="lines" rows={rows} series={series} show={ms} />
+    </Framed>
+  );
+}
+
+export function MinutesChart({ days }: { days: Insights["days"] }) {
+  const rows = days.map((day) => ({ at: dayName(day.date), minutes: day.total_minutes }));
+  return (
+    <Framed title="Minutes" isEmpty={rows.every((row) => row.minutes === 0)}>
+      <Chart
+        label="Minutes of each day"
+        kind="bars"
+        rows={rows}
+        series={[{ key: "minutes", name: "Minutes", color: SERIES[0] }]}
+        show={count}
+      />
+    </Framed>
+  );
+}
+
+export function CostChart({ days }: { days: Insights["days"] }) {
+  const rows = days.map((day) => ({ at: dayName(day.date), cost: day.total_cost_cents }));
+  return (
+    <Framed
+      title="Cost"
+      isEmpty={rows.every((row) => row.cost === 0)}
+      empty="Nothing has cost anything: offline models and simulated phones are free."
+    >
+      <Chart
+        label="Cost of each day"
+        kind="bars"
+        rows={rows}
+        series={[{ key: "cost", name: "Cost", color: SERIES[1] }]}
+        show={money}
+      />
+    </Framed>
+  );
+}
+
+function Framed({
+  title,
+  isEmpty,
+  empty = "Nothing in these days.",
+  children,
+}: {
+  title: string;
+  isEmpty: boolean;
+  empty?: string;
+  children: ReactNode;
+}) {
+  return (
+    <Panel title={title}>
+      {isEmpty ? (
+        <Text fz="sm" c="dimmed" p="xl" ta="center">
+          {empty}
+        </Text>
+      ) : (
+        <Suspense fallback={<Skeleton className={classes.figure} />}>{children}</Suspense>
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,23 @@
+/** How the conversations of an agent went, as a line of colours that says its figures. */
+
+import { Tooltip } from "@mantine/core";
+import { outcomeColour } from "../../lib/format/colors";
+import { count, words } from "../../lib/format/format";
+import classes from "./usage.module.css";
+
+export function OutcomeBar({ outcomes, of }: { outcomes: Record<string, number>; of: string }) {
+  const shown = Object.entries(outcomes)
+    .filter(([, value]) => value > 0)
+    .sort(([, a], [, b]) => b - a);
+  const said = shown.map(([name, value]) => `${words(name)} ${count(value)}`).join(", ");
+  if (said === "") return <>–</>;
+  return (
+    <Tooltip label={said}>
+      <div className={classes.outcomes} role="img" aria-label={`${of}: ${said}`}>
+        {shown.map(([name, value]) => (
+          <i key={name} style={{ background: outcomeColour(name), flexGrow: value }} />
+        ))}
+      </div>
+    </Tooltip>
+  );
+}

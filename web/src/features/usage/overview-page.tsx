@@ -1,0 +1,221 @@
+/** How things stand: this month, the last two weeks, what runs just now, and what to do first when nothing has happened. */
+
+import { Anchor, Group, Progress, Text } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import { AudioLines, Bot, Megaphone } from "lucide-react";
+import { Figure, Figures } from "../../components/layout/fact";
+import { Loaded, Page } from "../../components/layout/page";
+import { Panel } from "../../components/layout/panel";
+import { RunBadge } from "../../components/runs/run-badge";
+import { useAccount } from "../../lib/organization/organization-context";
+import { count, duration, money, ms, when } from "../../lib/format/format";
+import { useAgentNames } from "../../lib/organization/agent-names";
+import type { Schema } from "../../lib/api/types";
+import { type Insights, useInsights, useLatest, usePeriod, useRunningCampaigns } from "./api";
+import { LatencyChart, OutcomesChart } from "./day-charts";
+import classes from "./usage.module.css";
+
+const DAYS = 14;
+
+export function OverviewPage() {
+  const account = useAccount();
+  const insights = useInsights(DAYS);
+  const latest = useLatest();
+  const name = account.data?.name?.split(" ")[0];
+  return (
+    <Page
+      title="Overview"
+      about={name ? `Welcome back, ${name}. This is how your agents do.` : "This is how your agents do."}
+    >
+      <Loaded query={latest} what="The latest runs" height={360}>
+        {(runs) =>
+          runs.total_count === 0 ? (
+            <FirstSteps />
+          ) : (
+            <>
+              <Month insights={insights.data} />
+              <Loaded query={insights} what="The last days" height={260}>
+                {(data) => (
+                  <div className={classes.two}>
+                    <OutcomesChart days={data.days} />
+                    <LatencyChart days={data.days} />
+                  </div>
+                )}
+              </Loaded>
+              <div className={classes.two}>
+                <Latest runs={runs.items} />
+                <Running />
+              </div>
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}
+
+function Month({ insights }: { insights: Insights | undefined }) {
+  const period = usePeriod();
+  const today = insights?.days.at(-1);
+  return (
+    <Loaded query={period} what="This month" height={96}>
+      {(data) => (
+        <Figures>
+          <Figure
+            name="Runs this month"
+            value={count(data.total_calls)}
+            note={today && `${count(today.call_count)} today`}
+          />
+          <Figure
+            name="Minutes this month"
+            value={count(Math.round(data.total_minutes * 10) / 10)}
+            note={today && `${count(Math.round(today.total_minutes * 10) / 10)} today`}
+          />
+          <Figure
+            name="Cost this month"
+            value={money(data.total_cost_cents)}
+            note={today && `${money(today.total_cost_cents)} today`}
+          />
+          <Figure name="Answer time today" value={ms(today?.p50_ms)} note="median" />
+          <Figure
+            name="Balance"
+            value={money(data.balance_cents)}
+            note={data.is_unlimited ? "not limited" : `${count(Math.floor(data.minutes_remaining))} minutes left`}
+          />
+        </Figures>
+      )}
+    </Loaded>
+  );
+}
+
+function Latest({ runs }: { runs: Schema<"UsageRunItem">[] }) {
+  return (
+    <Panel
+      title="Latest runs"
+      right={
+        <Anchor fz="sm" renderRoot={(props) => <Link to="/runs" {...props} />}>
+          All runs
+        </Anchor>
+      }
+    >
+      <ul className={classes.lines}>
+        {runs.map((run) => (
+          <li key={run.run_id}>
+            <Link to="/agents/$agentId/runs/$runId" params={{ agentId: run.workflow_id, runId: run.run_id }}>
+              <span>
+                <Text span fz="sm" fw={600}>
+                  {run.workflow_name}
+                </Text>
+                <Text fz="xs" c="dimmed">
+                  {run.phone_number ?? run.name} · {duration(run.duration_seconds)} · {when(run.created_at)}
+                </Text>
+              </span>
+              <RunBadge status={run.status} outcome={run.outcome} />
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
+function Running() {
+  const campaigns = useRunningCampaigns();
+  return (
+    <Panel
+      title="Campaigns under way"
+      right={
+        <Anchor fz="sm" renderRoot={(props) => <Link to="/campaigns" {...props} />}>
+          All campaigns
+        </Anchor>
+      }
+    >
+      <Loaded query={campaigns} what="The campaigns" height={90}>
+        {(data) =>
+          data.length === 0 ? (
+            <Text fz="sm" c="dimmed" p="xl" ta="center">
+              No campaign runs just now.
+            </Text>
+          ) : (
+            <ul className={classes.lines}>
+              {data.map((campaign) => (
+                <li key={campaign.id}>
+                  <Link to="/campaigns/$campaignId" params={{ campaignId: campaign.id }}>
+                    <Text span fz="sm" fw={600}>
+                      {campaign.name}
+                    </Text>
+                    <Text span fz="xs" c="dimmed">
+                      {campaign.status === "paused"
+                        ? "Paused"
+                        : `${count(campaign.progress.completed)} of ${count(campaign.progress.total_contacts)}`}
+                    </Text>
+                    <Progress
+                      value={campaign.progress.progress_percentage}
+                      aria-label={`${campaign.name}: how much is done`}
+                      style={{ gridColumn: "1 / -1" }}
+                    />
+                  </Link>
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+    </Panel>
+  );
+}
+
+const FIRST = [
+  {
+    link: { to: "/" },
+    icon: Bot,
+    title: "Talk with an agent",
+    words: "Open one and press Start talking: it needs nothing but your microphone.",
+  },
+  {
+    link: { to: "/campaigns/new" },
+    icon: Megaphone,
+    title: "Call a list",
+    words: "Upload a CSV. The simulated phones answer, are busy or have a machine, and nothing costs.",
+  },
+  {
+    link: { to: "/settings/$section", params: { section: "models" } },
+    icon: AudioLines,
+    title: "Choose better voices",
+    words: "Out of the box everything runs offline. Add a key of a vendor, and the agents sound and understand better.",
+  },
+] as const;
+
+/** Of an organisation that has no agent yet. */
+const MAKE = {
+  ...FIRST[0],
+  title: "Make an agent",
+  words: "It begins with a greeting and a goodbye. Change what it says, and press Start talking.",
+};
+
+function FirstSteps() {
+  const agents = useAgentNames();
+  const steps = agents.data?.length === 0 ? [MAKE, ...FIRST.slice(1)] : FIRST;
+  return (
+    <>
+      <Group gap={8}>
+        <Text fw={650}>Nothing has happened yet. Begin with one of these:</Text>
+      </Group>
+      <ul className={classes.steps}>
+        {steps.map((step) => (
+          <li key={step.title}>
+            <Link {...step.link} className={classes.step}>
+              <step.icon size={22} strokeWidth={1.7} aria-hidden="true" />
+              <Text span fw={650}>
+                {step.title}
+              </Text>
+              <Text span fz="sm" c="dimmed">
+                {step.words}
+              </Text>
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}

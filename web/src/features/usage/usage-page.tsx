@@ -1,0 +1,242 @@
+/** What was used: by day, by agent, by model, and where the money went. */
+
+import { Badge, Button, SegmentedControl, Table, Text } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { DataTable, Pager } from "../../components/tables/data-table";
+import { Figure, Figures } from "../../components/layout/fact";
+import { nameClass } from "../../components/tables/link-row";
+import { Empty, Loaded, Page } from "../../components/layout/page";
+import { Panel } from "../../components/layout/panel";
+import { useMay } from "../../lib/organization/organization-context";
+import { count, dateTime, money, ms, words } from "../../lib/format/format";
+import { useLastPage } from "../../lib/ui/last-page";
+import { type Insights, useInsights, useLedger, useModels, usePeriod } from "./api";
+import { CostChart, LatencyChart, MinutesChart, OutcomesChart } from "./day-charts";
+import { OutcomeBar } from "./outcome-bar";
+import classes from "./usage.module.css";
+
+export function UsagePage() {
+  const [days, setDays] = useState(30);
+  const insights = useInsights(days);
+  const may = useMay();
+  const choose = (
+    <SegmentedControl
+      aria-label="Days shown"
+      value={String(days)}
+      onChange={(value) => setDays(Number(value))}
+      data={[
+        { value: "7", label: "7 days" },
+        { value: "30", label: "30 days" },
+        { value: "90", label: "90 days" },
+      ]}
+    />
+  );
+  return (
+    <Page title="Usage" about="Minutes, cost and quality, by your organisation's clocks." actions={choose}>
+      <Period />
+      <Loaded query={insights} what="The days" height={520}>
+        {(data) => (
+          <>
+            <div className={classes.two}>
+              <MinutesChart days={data.days} />
+              <CostChart days={data.days} />
+              <OutcomesChart days={data.days} />
+              <LatencyChart days={data.days} />
+            </div>
+            <Agents agents={data.agents} days={days} />
+          </>
+        )}
+      </Loaded>
+      <Models />
+      {may.admin && <Ledger />}
+    </Page>
+  );
+}
+
+function Period() {
+  const period = usePeriod();
+  return (
+    <Loaded query={period} what="This month" height={96}>
+      {(data) => (
+        <Figures>
+          <Figure name="Runs this month" value={count(data.total_calls)} />
+          <Figure
+            name="Minutes this month"
+            value={count(Math.round(data.total_minutes * 10) / 10)}
+            note={data.included_minutes > 0 && `${count(data.included_minutes)} included`}
+          />
+          <Figure name="Cost this month" value={money(data.total_cost_cents)} />
+          <Figure
+            name="Balance"
+            value={money(data.balance_cents)}
+            note={data.is_enforced ? "empty: new calls are refused" : "not limited"}
+          />
+          <Figure
+            name="Minutes left"
+            value={data.is_unlimited ? "No limit" : count(Math.floor(data.minutes_remaining))}
+          />
+        </Figures>
+      )}
+    </Loaded>
+  );
+}
+
+const AGENT_COLUMNS = [
+  { title: "Agent" },
+  { title: "Conversations", isRight: true },
+  { title: "Outcomes", width: 130 },
+  { title: "Answered", isRight: true },
+  { title: "Minutes", isRight: true },
+  { title: "Cost", isRight: true },
+  { title: "Median answer", isRight: true },
+  { title: "95th percentile", isRight: true },
+];
+
+function Agents({ agents, days }: { agents: Insights["agents"]; days: number }) {
+  return (
+    <Panel title={`By agent, ${days} days`}>
+      {agents.length === 0 ? (
+        <Empty isInside title="No conversations">
+          No agent has talked with anybody in these days.
+        </Empty>
+      ) : (
+        <DataTable label="Usage by agent" columns={AGENT_COLUMNS} minWidth={780} isTight>
+          {agents.map((agent) => (
+            <Table.Tr key={agent.workflow_id}>
+              <Table.Td style={{ whiteSpace: "normal" }}>
+                <Link to="/agents/$agentId" params={{ agentId: agent.workflow_id }} className={nameClass}>
+                  {agent.workflow_name}
+                </Link>
+              </Table.Td>
+              <Table.Td ta="right">{count(agent.call_count)}</Table.Td>
+              <Table.Td>
+                <OutcomeBar outcomes={agent.outcomes} of={agent.workflow_name} />
+              </Table.Td>
+              <Table.Td ta="right">{share(agent.outcomes["answered"] ?? 0, agent.call_count)}</Table.Td>
+              <Table.Td ta="right">{count(agent.total_minutes)}</Table.Td>
+              <Table.Td ta="right">{money(agent.total_cost_cents)}</Table.Td>
+              <Table.Td ta="right">{ms(agent.p50_ms)}</Table.Td>
+              <Table.Td ta="right">{ms(agent.p95_ms)}</Table.Td>
+            </Table.Tr>
+          ))}
+        </DataTable>
+      )}
+    </Panel>
+  );
+}
+
+function share(part: number, whole: number): string {
+  return whole === 0 ? "–" : `${Math.round((part / whole) * 100)} %`;
+}
+
+const KINDS: Record<string, string> = { llm: "Language model", tts: "Voice", stt: "Speech recognition" };
+const MODEL_COLUMNS = [
+  { title: "Model" },
+  { title: "Kind" },
+  { title: "Conversations", isRight: true },
+  { title: "Amount", isRight: true },
+  { title: "Cost", isRight: true },
+];
+
+function Models() {
+  const models = useModels();
+  return (
+    <Panel title="By model, this month">
+      <Loaded query={models} what="The models">
+        {(data) =>
+          data.length === 0 ? (
+            <Empty isInside title="Nothing used">
+              Models appear here with the first conversation of the month.
+            </Empty>
+          ) : (
+            <DataTable label="Usage by model" columns={MODEL_COLUMNS}>
+              {data.map((model) => (
+                <Table.Tr key={`${model.kind}.${model.provider}.${model.model}`}>
+                  <Table.Td>
+                    <Text span fz="sm" fw={600}>
+                      {model.model}
+                    </Text>{" "}
+                    <Text span fz="sm" c="dimmed">
+                      {model.provider === "builtin" ? "offline" : model.provider}
+                    </Text>
+                  </Table.Td>
+                  <Table.Td>
+                    <Badge color="gray">{KINDS[model.kind] ?? words(model.kind)}</Badge>
+                  </Table.Td>
+                  <Table.Td ta="right">{count(model.runs)}</Table.Td>
+                  <Table.Td ta="right">{amountOf(model)}</Table.Td>
+                  <Table.Td ta="right">{model.is_priced ? money(model.cost_cents) : "no known price"}</Table.Td>
+                </Table.Tr>
+              ))}
+            </DataTable>
+          )
+        }
+      </Loaded>
+    </Panel>
+  );
+}
+
+function amountOf(model: {
+  prompt_tokens: number;
+  completion_tokens: number;
+  characters: number;
+  seconds: number;
+}): string {
+  if (model.prompt_tokens + model.completion_tokens > 0)
+    return `${count(model.prompt_tokens)} in, ${count(model.completion_tokens)} out tokens`;
+  if (model.characters > 0) return `${count(model.characters)} characters`;
+  return `${count(Math.round(model.seconds))} seconds`;
+}
+
+const LEDGER_COLUMNS = [
+  { title: "When" },
+  { title: "What" },
+  { title: "Amount", isRight: true },
+  { title: "Balance", isRight: true },
+];
+
+function Ledger() {
+  const [page, setPage] = useState(1);
+  const ledger = useLedger(page);
+  useLastPage(page, ledger, setPage);
+  return (
+    <Panel title="Ledger">
+      <Loaded query={ledger} what="The ledger">
+        {(data) =>
+          data.entries.length === 0 ? (
+            <Empty
+              isInside
+              title="No entries"
+              action={
+                <Button variant="default" renderRoot={(props) => <Link to="/runs" {...props} />}>
+                  See the runs
+                </Button>
+              }
+            >
+              Credits and charged conversations stand here, one line each.
+            </Empty>
+          ) : (
+            <>
+              <DataTable label="Ledger" columns={LEDGER_COLUMNS}>
+                {data.entries.map((entry) => (
+                  <Table.Tr key={entry.id}>
+                    <Table.Td c="dimmed">{dateTime(entry.created_at)}</Table.Td>
+                    <Table.Td>
+                      {words(entry.kind)}
+                      {entry.run_id !== null && ` ${entry.run_id}`}
+                      {entry.note && ` · ${entry.note}`}
+                    </Table.Td>
+                    <Table.Td ta="right">{money(entry.amount_cents)}</Table.Td>
+                    <Table.Td ta="right">{money(entry.balance_cents)}</Table.Td>
+                  </Table.Tr>
+                ))}
+              </DataTable>
+              <Pager page={page} pages={data.total_pages} total={data.total_count} what="entries" onChange={setPage} />
+            </>
+          )
+        }
+      </Loaded>
+    </Panel>
+  );
+}

@@ -1,0 +1,13 @@
+import { expect, it } from "vitest";
+import { setStepData } from "./editing/edit";
+import { knownVariables } from "./variables";
+import { GRAPH } from "./graph.fixture";
+
+it("knows the variables that a text can use", () => {
+  const graph = setStepData(GRAPH, "a", {
+    prompt: "Dear {{ first_name | there }}",
+    extraction_enabled: true,
+    extraction_variables: [{ name: "day" }],
+  });
+  expect(knownVariables(graph, { company: "X" }).slice(0, 3)).toEqual(["company", "day", "first_name"]);
+});

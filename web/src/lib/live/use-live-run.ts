@@ -1,0 +1,68 @@
+/** A run's events as they come, as React state. */
+
+import { useEffect, useReducer } from "react";
+import { ApiError } from "../api/errors";
+import { BEFORE, type LiveRun, type NumberedEvent, finish, follow } from "./live-run";
+import { type ServerEvent, listen } from "../api/sse";
+
+/** After a broken connection. */
+const AGAIN_MS = 1_500;
+
+type Action =
+  { type: "begun" } | { type: "event"; event: NumberedEvent } | { type: "ended"; ended: NonNullable<LiveRun["ended"]> };
+
+function reduce(run: LiveRun, action: Action): LiveRun {
+  switch (action.type) {
+    case "begun":
+      return BEFORE;
+    case "event":
+      return follow(run, action.event);
+    case "ended":
+      return finish(run, action.ended);
+  }
+}
+
+export function useLiveRun(agentId: number, runId: number | null): LiveRun {
+  const [run, dispatch] = useReducer(reduce, BEFORE);
+  useEffect(() => {
+    dispatch({ type: "begun" });
+    if (runId === null) return;
+    const stop = new AbortController();
+    let seq = 0;
+    let isOver = false;
+    const take = ({ name, data }: ServerEvent) => {
+      const content = JSON.parse(data) as NumberedEvent & {
+        status?: string;
+        outcome?: string | null;
+        end_reason?: string | null;
+      };
+      if (name === "ended") {
+        isOver = true;
+        dispatch({
+          type: "ended",
+          ended: {
+            status: content.status ?? "completed",
+            outcome: content.outcome ?? null,
+            endReason: content.end_reason ?? null,
+          },
+        });
+        return;
+      }
+      seq = Math.max(seq, content.seq ?? 0);
+      dispatch({ type: "event", event: content });
+    };
+    const go = async () => {
+      while (!stop.signal.aborted && !isOver) {
+        try {
+          await listen(`/api/v1/workflow/${agentId}/runs/${runId}/events?after=${seq}`, stop.signal, take);
+        } catch (error) {
+          if (error instanceof ApiError && error.status < 500) return;
+        }
+        if (!isOver && !stop.signal.aborted) await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+      }
+    };
+    void go();
+    return () => stop.abort();
+  }, [agentId, runId]);
+  return run;
+}

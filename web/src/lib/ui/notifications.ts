@@ -1,0 +1,43 @@
+/** Short messages that appear for a moment: what was done, or why it was not. */
+
+import { useSyncExternalStore } from "react";
+import { messageOf } from "../api/errors";
+
+export interface Notice {
+  id: number;
+  text: string;
+  tone: "good" | "bad";
+}
+
+const STAYS_MS = { good: 5_000, bad: 12_000 };
+let notices: readonly Notice[] = [];
+let lastId = 0;
+const listeners = new Set<() => void>();
+
+function set(next: readonly Notice[]): void {
+  notices = next;
+  listeners.forEach((listener) => listener());
+}
+
+export function dismiss(id: number): void {
+  set(notices.filter((notice) => notice.id !== id));
+}
+
+function show(text: string, tone: Notice["tone"]): void {
+  const id = ++lastId;
+  set([...notices.slice(-3), { id, text, tone }]);
+  window.setTimeout(() => dismiss(id), STAYS_MS[tone]);
+}
+
+export const done = (text: string): void => show(text, "good");
+export const failed = (error: unknown): void => show(messageOf(error), "bad");
+
+export function useNotices(): readonly Notice[] {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => notices,
+  );
+}
