@@ -1,7 +1,7 @@
 """How fast lists, filters, sorts and usage answer among a million runs: ``python -m bench.api [--json] [--plans FILE]``.
 
-Starts the real server on an embedded database in a temporary folder twice: with 100,000 runs of one organisation among
-90,000 of others, and among 900,000. Every GET of the API that needs no more than the organisation, a workflow and a run
+Starts the real server on an embedded database in a temporary folder twice: with 100,000 runs of one organization among
+90,000 of others, and among 900,000. Every GET of the API that needs no more than the organization, a workflow and a run
 is asked, and every filter and sort of the lists of runs, one request at a time; p50 and p95 are those of the client,
 CPU is what server and database used for a request: on a machine with other work it is the figure to compare.
 """
@@ -260,9 +260,9 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--plans", type=Path, help="write the query plans to this file")
     parser.add_argument("--repeats", type=int, default=30, help="requests a path")
-    parser.add_argument("--rows", type=int, default=LARGE, help="runs of other organisations")
+    parser.add_argument("--rows", type=int, default=LARGE, help="runs of other organizations")
     parser.add_argument(
-        "--once", action="store_true", help="do not compare with a tenth of the other organisations' rows"
+        "--once", action="store_true", help="do not compare with a tenth of the other organizations' rows"
     )
     parser.add_argument("--only", help="only paths that contain this")
     options = parser.parse_args()

@@ -1,4 +1,4 @@
-"""Fills a database for the API bench: one large organisation among a hundred others, in a minute or two."""
+"""Fills a database for the API bench: one large organization among a hundred others, in a minute or two."""
 
 import sys
 import time
@@ -10,7 +10,7 @@ MINE = 100_000
 WORKFLOWS = 2_000
 OTHER_ORGANIZATIONS = 100
 DAYS = 60
-# The workflow whose list is measured has a fifth of the organisation's runs.
+# The workflow whose list is measured has a fifth of the organization's runs.
 HEAVY_SHARE = 0.2
 
 _DEFINITION = """
@@ -34,7 +34,7 @@ FROM workflows AS w
 CROSS JOIN (VALUES (1, 'archived'), (2, 'published'), (3, 'draft')) AS v (number, status)
 WHERE v.number < 3 OR w.id % 3 = 0
 """
-# Rows of the large organisation lie between those of the others, as they would after months.
+# Rows of the large organization lie between those of the others, as they would after months.
 _RUNS = """
 INSERT INTO runs (organization_id, workflow_id, version_id, version_number, name, mode, direction, status, outcome,
   phone_number, caller_number, called_number, call_id, campaign_id, initial_context, gathered_context, usage, latency,
@@ -107,7 +107,7 @@ _SUMS = (
 
 
 async def seed(url: str, organization_id: int, *, others: int) -> dict[str, Any]:
-    """Write :data:`MINE` runs of the organisation and ``others`` of others; what the bench has to know of them."""
+    """Write :data:`MINE` runs of the organization and ``others`` of others; what the bench has to know of them."""
     connection = await asyncpg.connect(url.replace("+asyncpg", ""))
     began = time.monotonic()
     try:

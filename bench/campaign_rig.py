@@ -1,4 +1,4 @@
-"""An organisation, an agent, a list of instant sandbox phones and worker processes, for load and chaos."""
+"""An organization, an agent, a list of instant sandbox phones and worker processes, for load and chaos."""
 
 import asyncio
 import os

@@ -5,7 +5,7 @@
 .venv/bin/python -m bench.knowledge manual               a PDF of 200 pages, from file to vectors
 .venv/bin/python -m bench.knowledge turn                 what documents add to a turn of a call
 .venv/bin/python -m bench.knowledge hostile              calls beside files that are made to break readers
-.venv/bin/python -m bench.knowledge search --chunks N    searches beside N pieces of another organisation
+.venv/bin/python -m bench.knowledge search --chunks N    searches beside N pieces of another organization
 """
 
 import argparse
@@ -144,15 +144,15 @@ async def search(rig: Rig, chunks: int) -> None:
     small = await rig.organization("Small")
     for path in documents():
         await rig.add(small, path.read_bytes(), path.name)
-    await measure(rig, small, [item["question"] for item in QUESTIONS], "small organisation, alone")
+    await measure(rig, small, [item["question"] for item in QUESTIONS], "small organization, alone")
     large = await rig.organization("Large")
     began = time.perf_counter()
     await rig.fill(large, chunks)
     print(f"{chunks} pieces and their index made in {time.perf_counter() - began:.0f} s")
-    await measure(rig, small, [item["question"] for item in QUESTIONS], "small organisation, beside them")
+    await measure(rig, small, [item["question"] for item in QUESTIONS], "small organization, beside them")
     chosen, words = random.Random(5), vocabulary()
     questions = [" ".join(chosen.choices(words, k=7)) for _ in range(60)]
-    await measure(rig, large, questions, f"organisation of {chunks}")
+    await measure(rig, large, questions, f"organization of {chunks}")
     await nearest(rig, large)
 
 

@@ -89,12 +89,12 @@ class Rig:
         """Pieces of made-up sentences about five hundred topics, with vectors around the topics, and the index."""
         await self.add(organization_id, b"The first document of many.", "first.txt")
         numbers, words, chosen = np.random.default_rng(7), vocabulary(), random.Random(7)
-        centres = _topics()
+        centers = _topics()
         async with self.root.db.transaction() as session:
             ids = (await session.execute(text(_IDS), {"organization_id": organization_id})).one()
         for start in range(0, chunks, _BATCH):
             topic = numbers.integers(0, _TOPICS, _BATCH)
-            vectors = normalised(centres[topic] + numbers.normal(scale=0.06, size=(_BATCH, 384)))
+            vectors = normalised(centers[topic] + numbers.normal(scale=0.06, size=(_BATCH, 384)))
             bodies = [" ".join(chosen.choices(words, weights=_WEIGHTS, k=90)) for _ in range(_BATCH)]
             values = {"organization_id": organization_id, "content_id": ids.content_id, "space_id": ids.space_id}
             async with self.root.db.transaction() as session:

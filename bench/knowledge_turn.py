@@ -13,7 +13,7 @@ from offhook.runs.knowledge import CallKnowledge
 from offhook.voice.retrieval import Retriever
 from offhook.workflows.graph import Node
 
-# Half as long as people and recognisers take, so that the look-ups have less time than in a call.
+# Half as long as people and recognizers take, so that the look-ups have less time than in a call.
 WORD_S: Final = 0.15
 ENDPOINTING_S: Final = 0.25
 

@@ -102,7 +102,7 @@ async def reasons(platform: Platform) -> AsyncIterator[tuple[str, str]]:
     await client.post(f"{agent}/runs", json={"mode": "browser"})
     async with platform.root.db.transaction() as session:
         await session.execute(update(Organization).values(concurrency_limit=1))
-    yield "full organisation", OURS
+    yield "full organization", OURS
 
 
 async def of_carrier(name: str, url: str, folder: Path, calls: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""How well the offline recogniser hears: sentences of several espeak-ng voices, as a telephone and as a browser carry them.
+"""How well the offline recognizer hears: sentences of several espeak-ng voices, as a telephone and as a browser carry them.
 
     python -m bench.stt_offline [--voices N] [--paced] [--json]
 
@@ -53,7 +53,7 @@ UNEXPECTED: Final = (
     "let me check with my wife about it",
     "the stock market fell by a lot",
 )
-# The recogniser writes words that mean the same in one way.
+# The recognizer writes words that mean the same in one way.
 SAME: Final = {"yeah": "yes", "yep": "yes", "nope": "no"}
 
 

@@ -1,4 +1,4 @@
-"""Fixtures of the organisations domain, loaded for every test by ``conftest.py``."""
+"""Fixtures of the organizations domain, loaded for every test by ``conftest.py``."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from offhook.root import Root
 
 @dataclass(frozen=True)
 class OrgFixture:
-    """An organisation with a user in each role and an API key of role admin."""
+    """An organization with a user in each role and an API key of role admin."""
 
     id: int
     name: str
@@ -41,7 +41,7 @@ MakeOrg = Callable[[str], Awaitable[OrgFixture]]
 
 @pytest.fixture
 def make_org(root: Root) -> MakeOrg:
-    """Make an organisation by name: ``acme = await make_org("Acme")``."""
+    """Make an organization by name: ``acme = await make_org("Acme")``."""
 
     async def make(name: str) -> OrgFixture:
         user_ids, tokens = {}, {}
@@ -67,5 +67,5 @@ async def org(make_org: MakeOrg) -> OrgFixture:
 
 @pytest.fixture
 async def other_org(make_org: MakeOrg) -> OrgFixture:
-    """Someone else's organisation: its rows are never seen by ``org``."""
+    """Someone else's organization: its rows are never seen by ``org``."""
     return await make_org("Globex")

@@ -9,7 +9,7 @@ revision = "0021"
 down_revision = "0020"
 
 
-# The stems of a text with their positions, each behind the organisation's number. Words that would need quoting inside a
+# The stems of a text with their positions, each behind the organization's number. Words that would need quoting inside a
 # tsvector, and words as long as a line, are left out.
 WORDS = r"""
 CREATE FUNCTION knowledge_words(organization_id integer, body text) RETURNS tsvector

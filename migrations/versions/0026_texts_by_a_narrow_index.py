@@ -1,4 +1,4 @@
-"""Texts inside of phone_number and call_id are looked for in the narrowest index of an organisation's runs."""
+"""Texts inside of phone_number and call_id are looked for in the narrowest index of an organization's runs."""
 
 from alembic import op
 

@@ -1,4 +1,4 @@
-"""The superuser's endpoints: for superusers only, across organisations, and in other people's names under both."""
+"""The superuser's endpoints: for superusers only, across organizations, and in other people's names under both."""
 
 import json
 from datetime import datetime, timedelta
@@ -34,7 +34,7 @@ ROUTES = [
 
 @pytest.fixture
 async def boss(root: Root, client: AsyncClient) -> Headers:
-    """A superuser with an organisation of his own."""
+    """A superuser with an organization of his own."""
     body = {"email": "boss@hq.example", "password": "correct horse battery", "organization_name": "HQ"}
     answer = (await client.post("/auth/signup", json=body)).json()
     async with root.db.transaction() as session:
@@ -44,7 +44,7 @@ async def boss(root: Root, client: AsyncClient) -> Headers:
 
 @pytest.fixture
 async def two(root: Root, org: OrgFixture, other_org: OrgFixture, make_workflow: MakeWorkflow) -> tuple[int, int]:
-    """A workflow in each of two organisations; the first one has two runs, the second one one."""
+    """A workflow in each of two organizations; the first one has two runs, the second one one."""
     ids = (await make_workflow(org.id, name="Mine"), await make_workflow(other_org.id, name="Theirs"))
     for organization_id, workflow_id, durations in ((org.id, ids[0], (5, 60)), (other_org.id, ids[1], (30,))):
         for duration in durations:
@@ -71,7 +71,7 @@ async def test_superusers_only(
         assert (answer.status_code, answer.json()["code"]) == (403, "superuser_required")
 
 
-async def test_a_key_of_a_superusers_organisation_is_none(client: AsyncClient, boss: Headers) -> None:
+async def test_a_key_of_a_superusers_organization_is_none(client: AsyncClient, boss: Headers) -> None:
     key = (await client.post("/organizations/api-keys", json={"name": "x"}, headers=boss)).json()["key"]
     answer = await client.get("/superuser/organizations", headers={"X-API-Key": key})
     assert answer.status_code == 403
@@ -294,7 +294,7 @@ class TestImpersonate:
         _, body = await self.borrow(client, boss, user_id=ids["viewer"], email=org.email("owner"))
         assert body["user"]["id"] == ids["viewer"]
 
-    async def test_in_a_chosen_organisation(
+    async def test_in_a_chosen_organization(
         self, client: AsyncClient, root: Root, org: OrgFixture, other_org: OrgFixture, boss: Headers
     ) -> None:
         async with root.db.transaction() as session:
@@ -321,7 +321,7 @@ class TestImpersonate:
     async def test_bad_input(self, client: AsyncClient, boss: Headers, body: dict[str, Any], status: int) -> None:
         assert (await self.borrow(client, boss, **body))[0] == status
 
-    async def test_someone_without_an_organisation(self, client: AsyncClient, root: Root, boss: Headers) -> None:
+    async def test_someone_without_an_organization(self, client: AsyncClient, root: Root, boss: Headers) -> None:
         async with root.db.transaction() as session:
             await service.create_user(session, "lonely@nowhere.example")
         status, body = await self.borrow(client, boss, email="lonely@nowhere.example")

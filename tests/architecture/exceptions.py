@@ -12,30 +12,30 @@ LONG_FUNCTIONS: Exceptions = {}
 
 LONG_CLASSES: Exceptions = {}
 
-# Repository functions that read or write without an organisation.
+# Repository functions that read or write without an organization.
 WITHOUT_ORGANIZATION: Exceptions = {
     "src/offhook/orgs/repository.py::organizations_named": (
         "2026-11-21",
-        "finds the organisation, for the command line",
+        "finds the organization, for the command line",
     ),
-    "src/offhook/orgs/repository.py::user_by_email": ("2026-11-21", "people belong to several organisations"),
-    "src/offhook/orgs/repository.py::insert_user": ("2026-11-21", "people belong to several organisations"),
-    "src/offhook/orgs/repository.py::first_membership": ("2026-11-21", "finds the organisation of a sign-in"),
-    "src/offhook/orgs/repository.py::first_owner": ("2026-11-21", "finds the organisation of a first start"),
-    "src/offhook/orgs/repository.py::spend_link": ("2026-11-21", "a one-time link names its organisation"),
+    "src/offhook/orgs/repository.py::user_by_email": ("2026-11-21", "people belong to several organizations"),
+    "src/offhook/orgs/repository.py::insert_user": ("2026-11-21", "people belong to several organizations"),
+    "src/offhook/orgs/repository.py::first_membership": ("2026-11-21", "finds the organization of a sign-in"),
+    "src/offhook/orgs/repository.py::first_owner": ("2026-11-21", "finds the organization of a first start"),
+    "src/offhook/orgs/repository.py::spend_link": ("2026-11-21", "a one-time link names its organization"),
     "src/offhook/orgs/repository.py::revoke_session": ("2026-11-21", "a session is known by its token alone"),
     "src/offhook/orgs/repository.py::lock_first_start": ("2026-11-21", "a lock of the whole installation"),
     "src/offhook/orgs/repository.py::delete_ended": ("2026-11-21", "cleans up for the whole installation"),
     "src/offhook/workflows/repository.py::active_trigger": ("2026-11-21", "a public address is all its caller knows"),
     "src/offhook/workflows/repository.py::organization_of": ("2026-11-21", "a carrier's callback names it alone"),
-    "src/offhook/workflows/repository.py::touch": ("2026-11-21", "takes a row that was read with its organisation"),
+    "src/offhook/workflows/repository.py::touch": ("2026-11-21", "takes a row that was read with its organization"),
     "src/offhook/telephony/repository.py::end_sandbox_calls": (
         "2026-11-21",
         "the network's own book, by its own call id",
     ),
-    "src/offhook/telephony/repository.py::write_sandbox_calls": ("2026-11-21", "each record names its organisation"),
-    "src/offhook/runs/repository.py::by_ids": ("2026-11-21", "each run is asked for with its organisation"),
-    "src/offhook/runs/repository.py::set_call_ids": ("2026-11-21", "each call names its organisation"),
+    "src/offhook/telephony/repository.py::write_sandbox_calls": ("2026-11-21", "each record names its organization"),
+    "src/offhook/runs/repository.py::by_ids": ("2026-11-21", "each run is asked for with its organization"),
+    "src/offhook/runs/repository.py::set_call_ids": ("2026-11-21", "each call names its organization"),
     "src/offhook/campaigns/repository.py::campaign_of_command": ("2026-11-21", "the command line looks after them all"),
     "src/offhook/campaigns/repository.py::learn_of_contacts": ("2026-11-21", "statistics are of the whole table"),
     "src/offhook/runs/repository.py::run_of_claimed_token": ("2026-11-21", "a media token is all its caller knows"),

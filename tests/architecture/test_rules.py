@@ -81,7 +81,7 @@ def takes_organization(function: Function) -> bool:
     )
 
 
-def test_every_repository_function_takes_the_organisation() -> None:
+def test_every_repository_function_takes_the_organization() -> None:
     found = [
         f"{module.name}::{function.name}"
         for module in source()

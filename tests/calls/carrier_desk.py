@@ -1,4 +1,4 @@
-"""An organisation's account at an emulated carrier: its configuration, its number, and where the carrier finds us."""
+"""An organization's account at an emulated carrier: its configuration, its number, and where the carrier finds us."""
 
 from offhook.kit.crypto import Keyring
 from offhook.lab.carriers import Emulator, Tunnel

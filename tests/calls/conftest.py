@@ -31,7 +31,7 @@ from tests.voice.phone import simple_agent
 
 
 class AudibleTts(ScriptedTts):
-    """A voice whose words the scripted recogniser hears: the one of the sandbox's callers."""
+    """A voice whose words the scripted recognizer hears: the one of the sandbox's callers."""
 
     def __init__(self, hearing: Hearing) -> None:
         super().__init__()
@@ -44,7 +44,7 @@ class AudibleTts(ScriptedTts):
 
 
 class ScriptedModels:
-    """Implements ModelSource for every call of this server: a recogniser that reads what the test's callers say.
+    """Implements ModelSource for every call of this server: a recognizer that reads what the test's callers say.
 
     ``llm`` is the agents' model instead of the script of ``replies``."""
 
@@ -117,7 +117,7 @@ class Call:
 
 
 class LiveServer:
-    """``http`` acts for one organisation, which has one published agent."""
+    """``http`` acts for one organization, which has one published agent."""
 
     def __init__(self, root: Root, url: str, org: OrgFixture, models: ScriptedModels) -> None:
         self.root = root

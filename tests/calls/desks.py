@@ -1,4 +1,4 @@
-"""One organisation with an account at each of the six carriers, whose calls go through a real server."""
+"""One organization with an account at each of the six carriers, whose calls go through a real server."""
 
 import asyncio
 import traceback
@@ -14,7 +14,7 @@ from tests.fakes.phone import LoudVoice
 
 @dataclass
 class Desk:
-    """One carrier's account of the organisation."""
+    """One carrier's account of the organization."""
 
     server: LiveServer
     carrier: Emulator

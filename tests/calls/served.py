@@ -32,7 +32,7 @@ async def _key(database_url: str) -> str:
 
 
 class Served(AbstractAsyncContextManager["Served"]):
-    """Started when the block begins; ended in order when it ends. ``http`` acts for the first organisation."""
+    """Started when the block begins; ended in order when it ends. ``http`` acts for the first organization."""
 
     def __init__(self, data_dir: Path, **environment: str) -> None:
         self.data_dir = data_dir

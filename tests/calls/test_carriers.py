@@ -29,7 +29,7 @@ from tests.voice.phone import agent_graph, edge, node, simple_agent
 pytestmark = [pytest.mark.real_time, pytest.mark.timeout(300)]
 
 SAID = "That is all, thank you."
-# So long, and with so few gaps between what is synthesised, that whoever talks into it finds it going on a busy machine.
+# So long, and with so few gaps between what is synthesized, that whoever talks into it finds it going on a busy machine.
 GREETING = (
     "Good day and thank you for your call and if you want to end it please press one or else take your time and " * 5
 )

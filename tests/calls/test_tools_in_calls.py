@@ -1,4 +1,4 @@
-"""Calls to the sandbox's phones in which an agent uses its organisation's tools, through the API and the database."""
+"""Calls to the sandbox's phones in which an agent uses its organization's tools, through the API and the database."""
 
 from collections.abc import AsyncIterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Somebody who runs campaigns of one organisation over HTTP."""
+"""Somebody who runs campaigns of one organization over HTTP."""
 
 import csv
 import io

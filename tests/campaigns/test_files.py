@@ -46,7 +46,7 @@ async def test_more_than_was_said_is_too_large(desk: Desk, root: Root) -> None:
     assert list((root.storage.root / "uploads").iterdir()) == []
 
 
-async def test_a_key_belongs_to_its_organisation(desk: Desk, other_desk: Desk) -> None:
+async def test_a_key_belongs_to_its_organization(desk: Desk, other_desk: Desk) -> None:
     theirs = await other_desk.upload(contact_file())
     for key in (theirs, "campaigns/1/nothing.csv", "../../etc/passwd", "x"):
         answer = await desk.create(contacts_file_key=key)

@@ -150,7 +150,7 @@ async def test_free_slots_go_to_whoever_has_the_fewest_calls(
     make_workflow: MakeWorkflow,
 ) -> None:
     """A big campaign came first and has all it may; a small one that comes later gets half of what becomes free, and
-    another organisation's does not wait at all."""
+    another organization's does not wait at all."""
     await instant_sandbox(root, org.id)
     await instant_sandbox(root, other_org.id)
     big = await make_campaign(contacts=50, max_concurrency=50)
@@ -160,7 +160,7 @@ async def test_free_slots_go_to_whoever_has_the_fewest_calls(
     )
     dialing = root.get(Engine).dialing
     await campaigns.start(org.id, big.id)
-    assert len((await dialing.reserve(org.id)).placings) == 10  # the organisation's limit
+    assert len((await dialing.reserve(org.id)).placings) == 10  # the organization's limit
     await campaigns.start(org.id, small.id)
     await campaigns.start(other_org.id, theirs.id)
     assert len((await dialing.reserve(org.id)).placings) == 0

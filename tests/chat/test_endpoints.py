@@ -66,7 +66,7 @@ class TestWhoMayNot:
         ):
             assert answer.status_code == 401
 
-    async def test_other_organisation_and_viewer(
+    async def test_other_organization_and_viewer(
         self, client: AsyncClient, path: str, chat: dict[str, Any], other_org: OrgFixture, org: OrgFixture
     ) -> None:
         one, viewer = f"{path}/{chat['id']}", org.headers_for("viewer")

@@ -26,7 +26,7 @@ TRIP = definition(
 
 
 class Chatting:
-    """One chat of one organisation, over HTTP; ``llm`` is what its agent says next."""
+    """One chat of one organization, over HTTP; ``llm`` is what its agent says next."""
 
     def __init__(self, client: AsyncClient, headers: dict[str, str], path: str, models: FixedModels) -> None:
         self._client = client

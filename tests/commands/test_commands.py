@@ -65,11 +65,11 @@ class TestKeys:
         assert made["key"].startswith(made["prefix"])
         assert (made["role"], made["name"]) == ("viewer", "CI")
 
-    def test_an_unknown_organisation_or_role(self, shared: Offhook) -> None:
+    def test_an_unknown_organization_or_role(self, shared: Offhook) -> None:
         unknown = shared.run("keys", "create", "--org", "Nobody")
         assert (unknown.returncode, unknown.stderr) == (
             1,
-            "offhook: No organisation is named 'Nobody': give its number.\n",
+            "offhook: No organization is named 'Nobody': give its number.\n",
         )
         assert shared.run("keys", "create", "--role", "emperor").returncode == 2
 

@@ -70,7 +70,7 @@ def test_a_wrong_key_does_not(addresses: dict[str, str]) -> None:
         asyncio.run(found.check(wrong))
 
 
-def test_an_organisations_address_goes_through_the_guard(addresses: dict[str, str]) -> None:
+def test_an_organizations_address_goes_through_the_guard(addresses: dict[str, str]) -> None:
     """Loopback is refused to those who are not the operator."""
 
     async def scenario(found: AnyVendor, url: str) -> str:

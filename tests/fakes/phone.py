@@ -30,7 +30,7 @@ S_PER_WORD = 0.3
 
 
 class LoudVoice:
-    """Implements CallerVoice: a tone of 0.3 s a word, and its words for the scripted recogniser."""
+    """Implements CallerVoice: a tone of 0.3 s a word, and its words for the scripted recognizer."""
 
     def __init__(self, hearing: Hearing | None = None) -> None:
         self._hearing = hearing or Hearing()

@@ -132,7 +132,7 @@ def tone(seconds: float, rate: int = 8000) -> bytes:
 
 
 class Hearing:
-    """What the caller's voice says: the test's caller fills it, the scripted recogniser reads it."""
+    """What the caller's voice says: the test's caller fills it, the scripted recognizer reads it."""
 
     def __init__(self) -> None:
         self.spoken: list[str] = []
@@ -154,7 +154,7 @@ class ScriptedStt:
     partials: bool = False
     deaf: bool = False
     dies_at_s: float | None = None
-    error: ModelError = field(default_factory=lambda: ModelError("stt_dead", "The recogniser died.", retryable=False))
+    error: ModelError = field(default_factory=lambda: ModelError("stt_dead", "The recognizer died.", retryable=False))
     provider: str = "scripted"
     opened: int = 0
     expectations: list[Expectation] = field(default_factory=list)

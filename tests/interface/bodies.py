@@ -39,7 +39,7 @@ PUBLIC = frozenset(
 )
 # Opened by a signed link too, or by a key of their own kind: tested with their domain.
 SUPERUSER_PREFIX = "/superuser/"
-# Changes by method, but a viewer may: they change nothing of the organisation's.
+# Changes by method, but a viewer may: they change nothing of the organization's.
 VIEWER_MAY = frozenset(
     {"validate_workflow", "change_password", "end_session", "switch_organization", "search_knowledge"}
 )
@@ -144,7 +144,7 @@ BODIES: dict[str, Body] = {
     "search_knowledge": lambda world: {"query": NAME},
     "update_credential": lambda world: {"name": f"Renamed {world.mark}"},
 }
-# Bodies that name something of the organisation: another's must be refused like an unknown one.
+# Bodies that name something of the organization: another's must be refused like an unknown one.
 REFERENCES = frozenset({"test_phone_call", "move_workflow_to_folder", "create_campaign", "create_recordings"})
 # Queries that an operation needs, with a valid value.
 QUERIES: dict[str, dict[str, str]] = {

@@ -1,4 +1,4 @@
-"""Two organisations that have one of everything each."""
+"""Two organizations that have one of everything each."""
 
 from collections.abc import AsyncIterator
 

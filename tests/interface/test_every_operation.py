@@ -109,7 +109,7 @@ async def test_a_viewer_changes_nothing(client: AsyncClient, described: list[Ope
     assert not wrong
 
 
-async def test_only_a_superuser_sees_across_organisations(
+async def test_only_a_superuser_sees_across_organizations(
     client: AsyncClient, described: list[Operation], ours: World
 ) -> None:
     for operation in described:
@@ -187,7 +187,7 @@ async def test_the_specification_s_limits_for_superusers(client: AsyncClient, ro
             assert answer.status_code == (200 if value in taken else 422), (name, value)
 
 
-async def test_bodies_that_name_what_is_another_organisation_s(
+async def test_bodies_that_name_what_is_another_organization_s(
     client: AsyncClient, described: list[Operation], ours: World, theirs: World
 ) -> None:
     for operation in described:

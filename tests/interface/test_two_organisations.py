@@ -1,4 +1,4 @@
-"""Nothing of one organisation is readable, changeable or countable by another, tried over every path of the API."""
+"""Nothing of one organization is readable, changeable or countable by another, tried over every path of the API."""
 
 import json
 from typing import Any
@@ -25,7 +25,7 @@ def ours_only(described: list[Operation]) -> list[Operation]:
 
 
 async def everything(client: AsyncClient, described: list[Operation], world: World) -> dict[str, tuple[int, str]]:
-    """What every GET of an organisation answers."""
+    """What every GET of an organization answers."""
     seen = {}
     for operation in ours_only(described):
         if operation.method == "GET" and operation.name not in VOLATILE:
@@ -51,7 +51,7 @@ def _without(content: Any, endings: tuple[str, ...]) -> Any:
     return content
 
 
-async def test_another_organisation_s_ids_are_unknown_ids(
+async def test_another_organization_s_ids_are_unknown_ids(
     client: AsyncClient, described: list[Operation], ours: World, theirs: World
 ) -> None:
     before = await everything(client, described, theirs)
@@ -68,7 +68,7 @@ async def test_another_organisation_s_ids_are_unknown_ids(
     assert await everything(client, described, theirs) == before
 
 
-async def test_an_own_id_does_not_open_what_hangs_under_another_organisation_s(
+async def test_an_own_id_does_not_open_what_hangs_under_another_organization_s(
     client: AsyncClient, described: list[Operation], ours: World, theirs: World
 ) -> None:
     wrong = []
@@ -94,7 +94,7 @@ async def test_lists_and_counts_hold_what_is_one_s_own(
     for operation in ours_only(described):
         if operation.method == "GET":
             answer = await send(client, operation, ours)
-            assert theirs.mark not in answer.text, f"{operation} shows another organisation's texts"
+            assert theirs.mark not in answer.text, f"{operation} shows another organization's texts"
 
 
 def in_an_order_that_works(described: list[Operation]) -> list[Operation]:
@@ -111,7 +111,7 @@ def in_an_order_that_works(described: list[Operation]) -> list[Operation]:
 async def test_a_valid_request_to_every_operation_succeeds_and_a_twin_stays_as_it_was(
     client: AsyncClient, root: Root, described: list[Operation], make_org: Any
 ) -> None:
-    """Two organisations with the same names in everything: one of them uses all of the API."""
+    """Two organizations with the same names in everything: one of them uses all of the API."""
     ours = World(client, await make_org("Acme"), "zebra")
     twin = World(client, await make_org("Globex"), "zebra", trigger="trigger-of-the-twin")
     for world in (ours, twin):

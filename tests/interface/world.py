@@ -1,4 +1,4 @@
-"""One of everything in an organisation, made over HTTP, with a mark in every text that only this organisation may see."""
+"""One of everything in an organization, made over HTTP, with a mark in every text that only this organization may see."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +12,7 @@ from tests.workflows.definitions import simple, trigger
 
 Body = Callable[["World"], dict[str, Any]]
 CALCULATOR = {"schema_version": 1, "type": "calculator"}
-NAME = "Reception"  # the same in every organisation: names are no secret, and no key
+NAME = "Reception"  # the same in every organization: names are no secret, and no key
 
 
 class World:
@@ -48,7 +48,7 @@ class World:
         await self._recording()
         await self._tools()
         await self._document()
-        await self._organisation()
+        await self._organization()
         return self
 
     async def complete(self) -> "World":
@@ -113,7 +113,7 @@ class World:
         answer = await self.call("POST", "/knowledge-base/", files=file)
         self.ids |= {"document_id": answer.json()["id"]}
 
-    async def _organisation(self) -> None:
+    async def _organization(self) -> None:
         key = await self.make("/organizations/api-keys", {"name": f"{NAME} {self.mark}"})
         numbers = ["+12015550177", "+12015550178"]
         entry = await self.make("/organizations/do-not-call", {"phone_numbers": numbers, "reason": self.mark})

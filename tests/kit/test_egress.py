@@ -223,7 +223,7 @@ class TestConnections:
         assert (caught.value.code, caught.value.retryable) == ("egress_failed", True)
 
     async def test_no_cookies_are_kept(self, shop: EgressClient) -> None:
-        async with local_server(Reply(headers={"set-cookie": "session=of-another-organisation"})) as server:
+        async with local_server(Reply(headers={"set-cookie": "session=of-another-organization"})) as server:
             await shop.request("GET", server.url("shop.test"))
             await shop.request("GET", server.url("shop.test"))
         assert "cookie" not in server.seen[1].headers

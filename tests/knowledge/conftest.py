@@ -35,7 +35,7 @@ Guide dogs are welcome. Other animals wait in the courtyard, where there is wate
 
 
 class Librarian:
-    """Works for one organisation."""
+    """Works for one organization."""
 
     def __init__(self, client: AsyncClient, headers: dict[str, str], root: Root) -> None:
         self.client = client

@@ -127,7 +127,7 @@ class TestReadAndChange:
             assert (back.json()["status"], back.json()["archived_at"]) == (status, None)
         assert await librarian.find("tickets")
 
-    async def test_another_organisation(self, librarian: Librarian, other_librarian: Librarian) -> None:
+    async def test_another_organization(self, librarian: Librarian, other_librarian: Librarian) -> None:
         document = await other_librarian.add()
         path = f"/{document['id']}"
         for method, at in (("GET", path), ("DELETE", path), ("POST", f"{path}/unarchive"), ("PATCH", path)):

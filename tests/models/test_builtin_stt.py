@@ -1,4 +1,4 @@
-"""The offline recogniser: its grammars (pure), and the real program with the offline voice as the caller."""
+"""The offline recognizer: its grammars (pure), and the real program with the offline voice as the caller."""
 
 import asyncio
 import os
@@ -121,9 +121,9 @@ class TestWholeSentences:
 @pytest.fixture
 async def stt() -> AsyncIterator[BuiltinStt]:
     speech = SpeechProgram()
-    recogniser = BuiltinStt(speech)
-    yield recogniser
-    await recogniser.close()
+    recognizer = BuiltinStt(speech)
+    yield recognizer
+    await recognizer.close()
     await speech.close()
 
 
@@ -252,7 +252,7 @@ DATA = Path("/usr/share/pocketsphinx/test/data")
 @pytest.mark.real_time
 @pytest.mark.skipif(not DATA.exists(), reason="needs Debian's pocketsphinx-testdata")
 class TestPeople:
-    """Recordings that nobody synthesised for us, as a browser and as a telephone carry them."""
+    """Recordings that nobody synthesized for us, as a browser and as a telephone carry them."""
 
     ROBOT = Expectation(("go forward ten meters", "go backward ten meters", "go forward nine meters", "turn left"))
     CARDS = Expectation(

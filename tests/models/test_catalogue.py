@@ -1,4 +1,4 @@
-"""Vendors by kind and name, and how settings, an organisation and a workflow become choices."""
+"""Vendors by kind and name, and how settings, an organization and a workflow become choices."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ def test_two_vendors_of_one_name_and_kind_are_a_fault() -> None:
 
 
 class TestLayers:
-    def test_the_organisation_over_the_settings(self) -> None:
+    def test_the_organization_over_the_settings(self) -> None:
         (choice,) = llms(chooser(ACME), {"llm": {"provider": "acme", "api_key": "k"}})
         assert (choice.provider, choice.model, choice.api_key) == ("acme", "acme-1", "k")
 
@@ -53,7 +53,7 @@ class TestLayers:
         (choice,) = llms(chooser(ACME, OTHER), organization, {"llm": {"provider": "other"}})
         assert (choice.provider, choice.api_key, choice.base_url) == ("other", "", None)
 
-    def test_but_the_key_that_the_organisation_has_for_it(self) -> None:
+    def test_but_the_key_that_the_organization_has_for_it(self) -> None:
         organization = {
             "llm": {"provider": "acme", "api_key": "a"},
             "fallbacks": {"llm": [{"provider": "other", "api_key": "o"}]},
@@ -70,7 +70,7 @@ class TestLayers:
         (choice,) = llms(chooser(ACME, speech), organization, {"llm": {"provider": "acme"}})
         assert choice.api_key == "a"
 
-    def test_an_address_of_an_organisation_gets_no_key_of_the_installation(self) -> None:
+    def test_an_address_of_an_organization_gets_no_key_of_the_installation(self) -> None:
         settings = {"llm_provider": "acme", "llm_api_key": SecretStr("operators")}
         organization = {"llm": {"provider": "other", "model": "m", "base_url": "https://evil.example"}}
         (choice,) = llms(chooser(ACME, OTHER, **settings), organization)

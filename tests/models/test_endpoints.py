@@ -209,7 +209,7 @@ class TestKeys:
         assert KEY not in row[0]
         assert KEY.encode() not in bytes(row[1])
 
-    async def test_moved_to_another_organisation_it_does_not_open(
+    async def test_moved_to_another_organization_it_does_not_open(
         self, client: AsyncClient, root: Root, org: OrgFixture, other_org: OrgFixture
     ) -> None:
         await put(client, org, SAVED)
@@ -217,7 +217,7 @@ class TestKeys:
             await session.execute(text("UPDATE model_configurations SET organization_id = :id"), {"id": other_org.id})
         assert "api_key" not in (await get(client, other_org))["configuration"]["llm"]
 
-    async def test_another_organisation_sees_nothing(
+    async def test_another_organization_sees_nothing(
         self, client: AsyncClient, org: OrgFixture, other_org: OrgFixture
     ) -> None:
         await put(client, org, SAVED)

@@ -213,7 +213,7 @@ class TestFailures:
                 while not server.requests[0].was_cancelled:
                     await asyncio.sleep(0.01)
 
-    async def test_an_organisations_address_stays_behind_the_guard(self, vendor: LlmVendor) -> None:
+    async def test_an_organizations_address_stays_behind_the_guard(self, vendor: LlmVendor) -> None:
         async with vendor.serving([Answer("Secrets.")]) as (server, _):
             with pytest.raises(ModelError) as caught:
                 await ask(vendor.guarded(server.base_url))

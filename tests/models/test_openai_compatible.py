@@ -296,7 +296,7 @@ class TestRefusals:
 
 
 class TestFaults:
-    async def test_an_organisations_address_stays_behind_the_guard(self) -> None:
+    async def test_an_organizations_address_stays_behind_the_guard(self) -> None:
         async with serve_openai([Answer("Secrets.")]) as server:
             llm = OpenAiCompatibleLlm(choice("m", server.base_url), egress=EgressClient())
             with pytest.raises(ModelError) as caught:

@@ -1,4 +1,4 @@
-"""An organisation's own prices over HTTP."""
+"""An organization's own prices over HTTP."""
 
 from typing import Any
 
@@ -85,7 +85,7 @@ async def test_where_credit_is_enforced_only_a_superuser_sets_prices(
     assert (denied.status_code, denied.json()["code"]) == (403, "prices_locked")
 
 
-async def test_where_credit_is_enforced_for_one_organisation_alone(
+async def test_where_credit_is_enforced_for_one_organization_alone(
     client: AsyncClient, root: Root, org: OrgFixture, other_org: OrgFixture
 ) -> None:
     assert (await client.put(PATH, json=OWN, headers=org.key_headers)).status_code == 200

@@ -85,7 +85,7 @@ class TestVoicePreviewOfAVendor:
     def settings(self, settings: Any) -> Any:
         return settings.model_copy(update={"egress_allow": "127.0.0.1/32"})
 
-    async def test_the_stored_key_speaks_and_another_organisation_has_none(
+    async def test_the_stored_key_speaks_and_another_organization_has_none(
         self, client: AsyncClient, org: OrgFixture, other_org: OrgFixture
     ) -> None:
         async with OpenAiAudioServer(api_key=KEY).running() as server:

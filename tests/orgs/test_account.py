@@ -1,4 +1,4 @@
-"""A person's own account: switching organisations, the password, the sessions."""
+"""A person's own account: switching organizations, the password, the sessions."""
 
 import pytest
 from httpx import AsyncClient
@@ -67,7 +67,7 @@ class TestSwitch:
         answer = await client.post("/auth/switch", json={"organization_id": wanted}, headers=org.owner_headers)
         assert answer.status_code == status
 
-    async def test_other_organisation(self, client: AsyncClient, org: OrgFixture, other_org: OrgFixture) -> None:
+    async def test_other_organization(self, client: AsyncClient, org: OrgFixture, other_org: OrgFixture) -> None:
         answer = await client.post("/auth/switch", json={"organization_id": other_org.id}, headers=org.owner_headers)
         assert (answer.status_code, answer.json()["code"]) == (404, "organization_not_found")
         assert (await client.get("/auth/me", headers=org.owner_headers)).status_code == 200

@@ -65,7 +65,7 @@ class TestList:
     async def test_anonymous(self, client: AsyncClient) -> None:
         assert (await client.get(KEYS)).status_code == 401
 
-    async def test_other_organisation(self, client: AsyncClient, org: OrgFixture, other_org: OrgFixture) -> None:
+    async def test_other_organization(self, client: AsyncClient, org: OrgFixture, other_org: OrgFixture) -> None:
         await create(client, org)
         listed = (await client.get(KEYS, headers=other_org.owner_headers)).json()["api_keys"]
         assert [key["id"] for key in listed] == [other_org.key_id]
@@ -90,7 +90,7 @@ class TestArchiveAndReactivate:
         assert (await client.delete(f"{KEYS}/{org.key_id}")).status_code == 401
         assert (await client.put(f"{KEYS}/{org.key_id}/reactivate")).status_code == 401
 
-    async def test_other_organisation(self, client: AsyncClient, org: OrgFixture, other_org: OrgFixture) -> None:
+    async def test_other_organization(self, client: AsyncClient, org: OrgFixture, other_org: OrgFixture) -> None:
         headers = other_org.owner_headers
         answers = [
             await client.delete(f"{KEYS}/{org.key_id}", headers=headers),

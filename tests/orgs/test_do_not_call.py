@@ -1,4 +1,4 @@
-"""The do-not-call list: who may see and change it, what it takes, and that it is one organisation's own."""
+"""The do-not-call list: who may see and change it, what it takes, and that it is one organization's own."""
 
 import asyncio
 
@@ -86,7 +86,7 @@ class TestList:
     async def test_bad_input(self, client: AsyncClient, org: OrgFixture, query: str) -> None:
         assert (await client.get(f"{PATH}?{query}", headers=org.key_headers)).status_code == 422
 
-    async def test_other_organisation(self, client: AsyncClient, org: OrgFixture, other_org: OrgFixture) -> None:
+    async def test_other_organization(self, client: AsyncClient, org: OrgFixture, other_org: OrgFixture) -> None:
         await add(client, org, ANN)
         assert (await client.get(PATH, headers=other_org.key_headers)).json()["entries"] == []
         assert (await add(client, other_org, ANN))["added"] == 1
@@ -110,7 +110,7 @@ class TestRemove:
     async def test_a_viewer_may_not(self, client: AsyncClient, org: OrgFixture) -> None:
         assert (await client.delete(f"{PATH}/1", headers=org.headers_for("viewer"))).status_code == 403
 
-    async def test_other_organisation(self, client: AsyncClient, org: OrgFixture, other_org: OrgFixture) -> None:
+    async def test_other_organization(self, client: AsyncClient, org: OrgFixture, other_org: OrgFixture) -> None:
         entry = (await add(client, org, ANN))["entries"][0]
         answers = [
             await client.delete(f"{PATH}/{entry['id']}", headers=other_org.key_headers),

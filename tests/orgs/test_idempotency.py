@@ -95,7 +95,7 @@ async def test_scopes_of_any_length_and_kind_stay_apart(dial: Dial, tail: str) -
     assert phone.rang == 2
 
 
-async def test_keys_are_per_organisation_and_scope(dial: Dial, other_org: OrgFixture) -> None:
+async def test_keys_are_per_organization_and_scope(dial: Dial, other_org: OrgFixture) -> None:
     phone = Phone()
     await dial(phone)
     await dial(phone, organization_id=other_org.id)

@@ -61,7 +61,7 @@ class TestWhoMay:
             answer = await client.request(method, path, json=body, headers=org.headers_for(role))
             assert answer.status_code == 403, role
 
-    async def test_other_organisation(self, client: AsyncClient, org: OrgFixture, other_org: OrgFixture) -> None:
+    async def test_other_organization(self, client: AsyncClient, org: OrgFixture, other_org: OrgFixture) -> None:
         invitation = await invite(client, org)
         headers = other_org.owner_headers
         theirs = f"{MEMBERS}/{org.user_ids['member']}"

@@ -1,4 +1,4 @@
-"""The organisation, its members and its audit log."""
+"""The organization, its members and its audit log."""
 
 import pytest
 from httpx import AsyncClient
@@ -26,7 +26,7 @@ class TestMembers:
     async def test_needs_admin(self, client: AsyncClient, org: OrgFixture, role: str) -> None:
         assert (await client.get("/organizations/members", headers=org.headers_for(role))).status_code == 403
 
-    async def test_other_organisation_is_not_seen(
+    async def test_other_organization_is_not_seen(
         self, client: AsyncClient, org: OrgFixture, other_org: OrgFixture
     ) -> None:
         listed = (await client.get("/organizations/members", headers=org.owner_headers)).json()["members"]
@@ -55,7 +55,7 @@ class TestAuditLog:
         response = await client.get(f"/organizations/audit-log?{query}", headers=org.owner_headers)
         assert response.status_code == 422
 
-    async def test_other_organisation_is_not_seen(
+    async def test_other_organization_is_not_seen(
         self, client: AsyncClient, root: Root, org: OrgFixture, other_org: OrgFixture
     ) -> None:
         await self.write(root, org, 1)

@@ -1,4 +1,4 @@
-"""Preferences, limits and the name of an organisation."""
+"""Preferences, limits and the name of an organization."""
 
 import pytest
 from httpx import AsyncClient

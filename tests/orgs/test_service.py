@@ -35,7 +35,7 @@ class TestFirstStart:
             with pytest.raises(SignInLinkRefused):
                 await service.sign_in_by_link(session, start.link_token, root.clock.now())
 
-    async def test_keeps_the_organisation_that_is_there(self, root: Root, org: OrgFixture) -> None:
+    async def test_keeps_the_organization_that_is_there(self, root: Root, org: OrgFixture) -> None:
         start = await self.start(root)
         assert (start.organization_id, start.owner_email) == (org.id, org.email("owner"))
 

@@ -21,7 +21,7 @@ async def test_bad_input(client: AsyncClient, org: OrgFixture) -> None:
     assert (await client.get(f"{PATH}?include_archived=maybe", headers=org.owner_headers)).status_code == 422
 
 
-async def test_other_organisation(client: AsyncClient, org: OrgFixture, other_org: OrgFixture) -> None:
+async def test_other_organization(client: AsyncClient, org: OrgFixture, other_org: OrgFixture) -> None:
     for method, path in (("DELETE", f"{PATH}/{org.key_id}"), ("PUT", f"{PATH}/{org.key_id}/reactivate")):
         answer = await client.request(method, path, headers=other_org.owner_headers)
         assert (answer.status_code, answer.json()["code"]) == (404, "api_key_not_found")

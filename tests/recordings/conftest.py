@@ -11,7 +11,7 @@ from tests.workflows.conftest import Editor
 
 
 class Studio:
-    """Works for one organisation."""
+    """Works for one organization."""
 
     def __init__(self, client: AsyncClient, headers: dict[str, str]) -> None:
         self.client = client

@@ -24,7 +24,7 @@ async def begin(root: Root, organization_id: int, workflow_id: int, runs: int) -
 
 
 async def said_and_true(root: Root, organization_id: int) -> tuple[dict[int, int], dict[int, int]]:
-    """In one snapshot: what we say of an organisation, and what its rows say."""
+    """In one snapshot: what we say of an organization, and what its rows say."""
     async with root.db.transaction() as session:
         await session.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"))
         mine = Run.organization_id == organization_id

@@ -61,7 +61,7 @@ class TestCreate:
     async def test_anonymous(self, client: AsyncClient, workflow_id: int) -> None:
         assert (await client.post(f"/workflow/{workflow_id}/runs", json={"mode": "browser"})).status_code == 401
 
-    async def test_other_organisation(self, client: AsyncClient, workflow_id: int, other_org: OrgFixture) -> None:
+    async def test_other_organization(self, client: AsyncClient, workflow_id: int, other_org: OrgFixture) -> None:
         answer = await client.post(
             f"/workflow/{workflow_id}/runs", json={"mode": "browser"}, headers=other_org.owner_headers
         )
@@ -108,7 +108,7 @@ class TestCreate:
 
 
 class TestList:
-    async def test_anonymous_and_other_organisation(
+    async def test_anonymous_and_other_organization(
         self, client: AsyncClient, workflow_id: int, other_org: OrgFixture
     ) -> None:
         path = f"/workflow/{workflow_id}/runs"

@@ -227,11 +227,11 @@ async def test_a_model_of_its_own(auditor: Auditor) -> None:
     assert (await auditor.attempt()).status == "done"
 
 
-async def test_a_model_of_its_own_that_the_organisation_has_not_configured(auditor: Auditor) -> None:
+async def test_a_model_of_its_own_that_the_organization_has_not_configured(auditor: Auditor) -> None:
     await auditor.ended_run(qa(qa_use_workflow_llm=False, qa_provider="anthropic"))
     review = await auditor.attempt()
     assert (review.status, (review.result or {})["error"]) == (
         "failed",
-        "anthropic is not configured for this organisation.",
+        "anthropic is not configured for this organization.",
     )
     assert not auditor.models.llm.extractions

@@ -79,7 +79,7 @@ class TestList:
         assert response.status_code == 422
         assert response.json()["code"]
 
-    async def test_other_organisation_is_not_seen(
+    async def test_other_organization_is_not_seen(
         self, client: AsyncClient, other_org: OrgFixture, runs: list[Run]
     ) -> None:
         assert await ids(client, other_org) == []
@@ -134,7 +134,7 @@ class TestReport:
     async def test_bad_input(self, client: AsyncClient, org: OrgFixture, query: str) -> None:
         assert (await client.get(f"{REPORT}?{query}", headers=org.key_headers)).status_code == 422
 
-    async def test_other_organisation_is_not_seen(
+    async def test_other_organization_is_not_seen(
         self, client: AsyncClient, other_org: OrgFixture, runs: list[Run]
     ) -> None:
         assert await self.read(client, other_org) == []

@@ -1,4 +1,4 @@
-"""Filters on contexts find every run of the organisation by its values, through an index and nothing else."""
+"""Filters on contexts find every run of the organization by its values, through an index and nothing else."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""A process that buys a number for an organisation, to be killed while it does."""
+"""A process that buys a number for an organization, to be killed while it does."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""An organisation with an account at the fake carrier, and what that carrier sends us."""
+"""An organization with an account at the fake carrier, and what that carrier sends us."""
 
 import json
 from collections.abc import Mapping

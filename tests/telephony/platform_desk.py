@@ -51,7 +51,7 @@ class Platform:
     ended: list[CallEnded] = field(default_factory=list)
 
     async def organization(self, name: str, carrier: Emulator | None = None) -> tuple[int, int, dict[str, str]]:
-        """(organisation, its agent, the headers that act for it)."""
+        """(organization, its agent, the headers that act for it)."""
         async with self.root.db.transaction() as session:
             organization_id = await orgs.create_organization(session, name)
             key = (await orgs.create_key(session, organization_id=organization_id, name="Test")).key

@@ -21,7 +21,7 @@ COST = {"call_id": "FC1", "cost": "-0.0170", "currency": "USD"}
 
 
 async def charged(account: Account) -> int:
-    """What the organisation's ledger holds, in cents."""
+    """What the organization's ledger holds, in cents."""
     async with account.root.db.transaction() as session:
         return -await usage.ledger_sum(session, account.org.id)
 

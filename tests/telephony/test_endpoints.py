@@ -61,7 +61,7 @@ class TestInitiateCall:
         assert answer.status_code == 403
         assert self.carrier.dialled == []
 
-    async def test_another_organisations_agent(self, other_org: OrgFixture, make_agent: MakeAgent) -> None:
+    async def test_another_organizations_agent(self, other_org: OrgFixture, make_agent: MakeAgent) -> None:
         theirs = await make_agent(other_org, "theirs")
 
         status, answer = await self.initiate(workflow_id=theirs.id)
@@ -223,7 +223,7 @@ class TestWhichAccount:
         assert await self.dial() == 200
         assert self.carrier.dialled[0][0].id is None
 
-    async def test_never_another_organisations(self, other_org: OrgFixture) -> None:
+    async def test_never_another_organizations(self, other_org: OrgFixture) -> None:
         theirs = await configure(self.root, other_org, is_default_outbound=True)
 
         assert await self.dial(telephony_configuration_id=theirs) == 404
@@ -363,7 +363,7 @@ class TestPublicTrigger:
         assert (await self.trigger())[0] == 404
         assert self.carrier.dialled == []
 
-    async def test_another_organisations(self, other_org: OrgFixture, make_agent: MakeAgent) -> None:
+    async def test_another_organizations(self, other_org: OrgFixture, make_agent: MakeAgent) -> None:
         await make_agent(other_org, "theirs")
 
         assert (await self.trigger("theirs"))[0] == 404
@@ -388,7 +388,7 @@ class TestHangUp:
         refused = await client.post(f"/telephony/hang-up/{made.json()['id']}", headers=org.key_headers)
         assert (refused.status_code, refused.json()["code"]) == (409, "no_telephone_call")
 
-    async def test_another_organisations_call(
+    async def test_another_organizations_call(
         self, client: AsyncClient, org: OrgFixture, other_org: OrgFixture, agent: Agent, carrier: NotedCarrier
     ) -> None:
         body = {"workflow_id": agent.id, "phone_number": NUMBER}

@@ -81,7 +81,7 @@ async def test_what_a_stranger_sends_creates_nothing(account: Account, client: A
     assert await account.refusals() == []
 
 
-async def test_another_organisation_with_the_same_carrier_account(
+async def test_another_organization_with_the_same_carrier_account(
     account: Account,
     root: Root,
     client: AsyncClient,

@@ -139,7 +139,7 @@ class TestAtACarrier:
     async def test_what_a_dead_process_left_is_finished_while_it_is_wanted(
         self, shop: Shop, carrier: FakeCarrier, root: Root, org: OrgFixture, agent: Agent
     ) -> None:
-        """Its process dies between the carrier's answer and the organisation's number."""
+        """Its process dies between the carrier's answer and the organization's number."""
         managed, caller = root.get(ManagedNumbers), Caller(org.id, org.user_ids["owner"], None, "owner", False)
         platform = root.get(Accounts).platform_account(org.id)
 

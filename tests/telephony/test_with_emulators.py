@@ -133,7 +133,7 @@ async def _caller(phone: phones.Phone) -> None:
 
 
 async def _asked(desk: Desk) -> InboundCall:
-    """What the carrier asks at the inbound address, proven and recognised by its own parts and by nobody else's."""
+    """What the carrier asks at the inbound address, proven and recognized by its own parts and by nobody else's."""
     carriers = all_carriers(desk.http)
     while True:
         for sent in desk.carrier.callbacks:
@@ -143,14 +143,14 @@ async def _asked(desk: Desk) -> InboundCall:
             if found is None:
                 continue
             assert isinstance(found, InboundCall)
-            recognising = [
+            recognizing = [
                 other
                 for other in carriers.names
                 if (spec := carriers.find(other)) is not None
                 and spec.inbound is not None
                 and spec.inbound.recognises(webhook)
             ]
-            assert recognising == [desk.carrier.name]
+            assert recognizing == [desk.carrier.name]
             reference = desk.spec.inbound.account_reference(webhook)
             config = desk.spec.config
             assert reference is not None

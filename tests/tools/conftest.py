@@ -22,7 +22,7 @@ async def root(settings: Settings, database_url: str) -> AsyncIterator[Root]:
 
 
 class Maker:
-    """Somebody who makes tools and credentials of one organisation over HTTP."""
+    """Somebody who makes tools and credentials of one organization over HTTP."""
 
     def __init__(self, client: AsyncClient, headers: dict[str, str]) -> None:
         self._client = client
@@ -60,7 +60,7 @@ def maker(client: AsyncClient, org: OrgFixture) -> Maker:
 
 @pytest.fixture
 def other_maker(client: AsyncClient, other_org: OrgFixture) -> Maker:
-    """Works for another organisation."""
+    """Works for another organization."""
     return Maker(client, other_org.key_headers)
 
 

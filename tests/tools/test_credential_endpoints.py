@@ -41,7 +41,7 @@ class TestAccess:
         assert (await viewer.put(f"/credentials/{uuid}", json={"name": "x"})).status_code == 403
         assert (await viewer.delete(f"/credentials/{uuid}")).status_code == 403
 
-    async def test_other_organisation_and_unknown(self, maker: Maker, other_maker: Maker) -> None:
+    async def test_other_organization_and_unknown(self, maker: Maker, other_maker: Maker) -> None:
         uuid = await maker.credential()
         for name in (uuid, UNKNOWN, "x"):
             assert (await other_maker.get(f"/credentials/{name}")).status_code == 404
@@ -102,13 +102,13 @@ class TestCreate:
         assert answer.status_code == 422
         assert "s3cret" not in answer.text
 
-    async def test_names_are_unique_in_an_organisation(self, maker: Maker, other_maker: Maker) -> None:
+    async def test_names_are_unique_in_an_organization(self, maker: Maker, other_maker: Maker) -> None:
         await maker.credential()
         answer = await maker.post("/credentials/", json=BEARER)
         assert (answer.status_code, answer.json()["code"]) == (409, "credential_name_taken")
         await other_maker.credential()
 
-    async def test_at_rest_it_is_sealed_for_its_organisation(
+    async def test_at_rest_it_is_sealed_for_its_organization(
         self, maker: Maker, root: Root, org: OrgFixture, other_org: OrgFixture
     ) -> None:
         await maker.credential()

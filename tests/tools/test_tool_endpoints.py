@@ -42,7 +42,7 @@ class TestAccess:
         ]
         assert {answer.status_code for answer in refused} == {403}
 
-    async def test_other_organisation_and_unknown(self, maker: Maker, other_maker: Maker) -> None:
+    async def test_other_organization_and_unknown(self, maker: Maker, other_maker: Maker) -> None:
         uuid = await maker.tool(http_api())
         for name in (uuid, UNKNOWN, "demo_order_status"):
             refused = [
@@ -155,7 +155,7 @@ class TestCreate:
     async def test_bad_bodies(self, maker: Maker, body: Any) -> None:
         assert (await maker.post("/tools/", json=body)).status_code == 422
 
-    async def test_the_credential_is_the_organisation_s_own(self, maker: Maker, other_maker: Maker) -> None:
+    async def test_the_credential_is_the_organization_s_own(self, maker: Maker, other_maker: Maker) -> None:
         foreign = await other_maker.credential()
         for uuid in (foreign, UNKNOWN, "no uuid"):
             body = {"name": "x", "definition": http_api(credential_uuid=uuid)}

@@ -46,7 +46,7 @@ def record(root: Root, org: OrgFixture) -> Record:
 
 @pytest.fixture
 async def superuser(root: Root, other_org: OrgFixture) -> dict[str, str]:
-    """Headers of a superuser who belongs to another organisation than ``org``."""
+    """Headers of a superuser who belongs to another organization than ``org``."""
     async with root.db.transaction() as session:
         await orgs.grant_superuser(session, other_org.email("owner"))
     return other_org.owner_headers

@@ -72,7 +72,7 @@ class TestDailyBreakdown:
         assert days == sorted(days, key=lambda day: day["date"], reverse=True)
         assert {(day["call_count"], day["total_minutes"], day["total_cost_cents"]) for day in days} == {(0, 0.0, 0)}
 
-    async def test_days_are_the_organisations(
+    async def test_days_are_the_organizations(
         self, client: AsyncClient, root: Root, org: OrgFixture, record: Record
     ) -> None:
         async with root.db.transaction() as session:
@@ -142,7 +142,7 @@ class TestAddCredit:
             response = await client.post(self.path(org), json={"cents": 5}, headers=headers)
             assert (response.status_code, response.json()["code"]) == (403, "superuser_required")
 
-    async def test_unknown_organisation(self, client: AsyncClient, superuser: dict[str, str]) -> None:
+    async def test_unknown_organization(self, client: AsyncClient, superuser: dict[str, str]) -> None:
         for number in (999_999, 2**40):
             response = await client.post(
                 f"/superuser/organizations/{number}/credits", json={"cents": 5}, headers=superuser
@@ -197,7 +197,7 @@ class TestBilling:
             assert (await client.request(method, self.path(org), json={})).status_code == 401
             assert (await client.request(method, self.path(org), json={}, headers=org.key_headers)).status_code == 403
 
-    async def test_unknown_organisation(self, client: AsyncClient, superuser: dict[str, str]) -> None:
+    async def test_unknown_organization(self, client: AsyncClient, superuser: dict[str, str]) -> None:
         for method in ("GET", "PUT"):
             path = "/superuser/organizations/999999/billing"
             assert (await client.request(method, path, json={}, headers=superuser)).status_code == 404

@@ -1,4 +1,4 @@
-"""Days and months by the clocks of an organisation, where clocks jump and where midnights are left out."""
+"""Days and months by the clocks of an organization, where clocks jump and where midnights are left out."""
 
 from datetime import UTC, date, datetime, timedelta
 
@@ -11,7 +11,7 @@ def utc(*parts: int) -> datetime:
     return datetime(*parts, tzinfo=UTC)  # type: ignore[misc,arg-type]
 
 
-def test_a_month_begins_at_the_organisations_midnight() -> None:
+def test_a_month_begins_at_the_organizations_midnight() -> None:
     period = month_of(utc(2026, 11, 30, 19), zone("Asia/Kolkata"))  # half past midnight on 1 December there
     assert (period.start, period.end) == (utc(2026, 11, 30, 18, 30), utc(2026, 12, 31, 18, 30))
 

@@ -79,7 +79,7 @@ class Call:
         return self
 
     def mumbles(self, *, at: float, for_s: float = 0.6) -> "Call":
-        """Make speech-like noise that nobody can recognise."""
+        """Make speech-like noise that nobody can recognize."""
 
         def mumble(call: Call) -> None:
             call._loud_until = at + for_s

@@ -18,7 +18,7 @@ def shelf(**more: Any) -> Shelf:
 
 
 def asking(knowledge: Shelf, *, has_refs: bool = True, **more: Any) -> Call:
-    """Somebody who asks after the greeting; the recogniser has their words before they have ended."""
+    """Somebody who asks after the greeting; the recognizer has their words before they have ended."""
     refs = {"document_refs": ["guide"]} if has_refs else {}
     hearing = Hearing()
     call = Call(

@@ -21,7 +21,7 @@ def call_with(*replies: Any, **start: Any) -> Call:
     return call
 
 
-def synthesised(call: Call) -> list[str]:
+def synthesized(call: Call) -> list[str]:
     tts = call.ttss[0]
     assert isinstance(tts, ScriptedTts)
     return tts.spoken
@@ -41,7 +41,7 @@ def test_a_recorded_greeting_is_played_and_not_synthesised(codec: Codec) -> None
     call.says("A table", at=4).hangs_up(at=8).run()
 
     assert call.agent_said == [WELCOME, "Sure."]
-    assert WELCOME not in synthesised(call)
+    assert WELCOME not in synthesized(call)
     played = codec.decode(b"".join(frame for at, frame in call.leg.frames if at < call.started_at + 1.9))
     spectrum = np.abs(np.fft.rfft(played))
     assert spectrum.argmax() * codec.sample_rate / played.size == pytest.approx(RECORDED_HZ, abs=2)
@@ -83,7 +83,7 @@ def test_a_recording_on_the_way_and_one_at_a_node() -> None:
     call.says("Sales please", at=3).run()
 
     assert call.agent_said == ["Sales or support?", "One moment, I put you through. Bye from Acme."]
-    assert synthesised(call)[-1] != "Bye from Acme."
+    assert synthesized(call)[-1] != "Bye from Acme."
     assert call.result is not None
     assert call.result.end_reason == "agent_ended"
     last_frame = call.leg.frames[-1][0]

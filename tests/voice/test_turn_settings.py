@@ -13,7 +13,7 @@ STORY = "Let me tell you a very long story about our opening hours and everythin
 
 
 def agent_that_talks(**configurations: Any) -> Call:
-    """Greets with a story of six seconds; the recogniser shows what it hears while it is said."""
+    """Greets with a story of six seconds; the recognizer shows what it hears while it is said."""
     hearing = Hearing()
     stt = ScriptedStt(hearing, partials=True)
     return Call(simple_agent(greeting=STORY), [says("Sure.")], configurations, hearing=hearing, stts=[stt])

@@ -64,7 +64,7 @@ def context(browser: Browser, base: str) -> Iterator[BrowserContext]:
 
 @pytest.fixture(scope="package")
 def page(context: BrowserContext, link: str, data: Path) -> Page:
-    """Signed in by the printed link, as somebody who sees across organisations, too."""
+    """Signed in by the printed link, as somebody who sees across organizations, too."""
     subprocess.run(
         [sys.executable, "-m", "offhook.cli", "superuser", "grant", OWNER],
         env={**os.environ, "OFFHOOK_DATA_DIR": str(data)}, check=True, capture_output=True,

@@ -109,7 +109,7 @@ class _Attached:
 
 
 async def lose_key(root: Root, org: OrgFixture) -> None:
-    """The secrets of the organisation's webhooks were sealed with a key that this installation no longer has."""
+    """The secrets of the organization's webhooks were sealed with a key that this installation no longer has."""
     sealed = Keyring("of another installation, and long enough", root.settings.data_dir).seal(b"x", b"y")
     async with root.db.transaction() as session:
         await session.execute(

@@ -37,7 +37,7 @@ async def test_admins_only(client: AsyncClient, org: OrgFixture, method: str, pa
 
 
 @pytest.mark.parametrize(("method", "path"), [route for route in ROUTES if "/1" in route[1]])
-async def test_other_organisation(
+async def test_other_organization(
     client: AsyncClient, org: OrgFixture, other_org: OrgFixture, hook: Hook, queue: Queue, method: str, path: str
 ) -> None:
     await queue.publish(org)

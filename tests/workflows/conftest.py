@@ -1,4 +1,4 @@
-"""A client that acts as an organisation, and short ways to make workflows over HTTP."""
+"""A client that acts as an organization, and short ways to make workflows over HTTP."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -11,7 +11,7 @@ from tests.workflows.definitions import simple
 
 
 class Editor:
-    """Somebody who edits workflows of one organisation over HTTP."""
+    """Somebody who edits workflows of one organization over HTTP."""
 
     def __init__(self, client: AsyncClient, headers: dict[str, str]) -> None:
         self._client = client
@@ -67,7 +67,7 @@ def editor(client: AsyncClient, org: OrgFixture) -> Editor:
 
 @pytest.fixture
 def other_editor(client: AsyncClient, other_org: OrgFixture) -> Editor:
-    """Works for another organisation."""
+    """Works for another organization."""
     return Editor(client, other_org.key_headers)
 
 

@@ -85,13 +85,13 @@ async def test_null_means_not_set(editor: Editor) -> None:
 
 
 class TestOwnModelsAtPublishing:
-    """A workflow may choose among what its organisation's models allow, when it is saved and when it is published."""
+    """A workflow may choose among what its organization's models allow, when it is saved and when it is published."""
 
     OPENAI: ClassVar = {"provider": "openai", "model": "gpt-4.1", "api_key": "sk-live-0123456789abcd"}
 
     @pytest.fixture
     async def workflow_id(self, editor: Editor, client: AsyncClient, org: OrgFixture) -> int:
-        """One whose draft wants another model of the organisation's vendor."""
+        """One whose draft wants another model of the organization's vendor."""
         await self.configure(client, org, {"llm": self.OPENAI})
         workflow_id: int = (await editor.create())["id"]
         wanted = {"models": {"llm": {"model": "gpt-4.1-mini"}}}

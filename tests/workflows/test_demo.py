@@ -89,7 +89,7 @@ async def test_made_and_published_once(root: Root, org: OrgFixture, editor: Edit
     assert actions[-1] == "workflow.demo_created"
 
 
-async def test_an_organisation_that_has_workflows_is_left_alone(root: Root, org: OrgFixture, editor: Editor) -> None:
+async def test_an_organization_that_has_workflows_is_left_alone(root: Root, org: OrgFixture, editor: Editor) -> None:
     await editor.create()
     async with root.db.transaction() as session:
         assert await ensure_demo(session, org.id, None) == []

@@ -55,7 +55,7 @@ async def test_anonymous(client: AsyncClient, method: str, path: str, body: Any)
 
 
 @pytest.mark.parametrize(("method", "path", "body"), OF_ONE)
-async def test_another_organisation_finds_nothing(
+async def test_another_organization_finds_nothing(
     client: AsyncClient, editor: Editor, other_org: Any, method: str, path: str, body: Any
 ) -> None:
     workflow_id = (await editor.create())["id"]
@@ -133,7 +133,7 @@ class TestCreate:
 
 
 class TestFetch:
-    async def test_lists_are_newest_first_and_one_organisation_s(self, editor: Editor, other_editor: Editor) -> None:
+    async def test_lists_are_newest_first_and_one_organization_s(self, editor: Editor, other_editor: Editor) -> None:
         await other_editor.create(name="Theirs")
         first, second = (await editor.create(name="One"))["id"], await editor.create_published(name="Two")
         answer = await editor.get("/workflow/fetch")

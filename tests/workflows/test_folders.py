@@ -30,13 +30,13 @@ class TestFolders:
         assert (await viewer.put(f"/folder/{folder['id']}", json={"name": "A"})).status_code == 403
         assert (await viewer.delete(f"/folder/{folder['id']}")).status_code == 403
 
-    async def test_another_organisations(self, editor: Editor, other_editor: Editor) -> None:
+    async def test_another_organizations(self, editor: Editor, other_editor: Editor) -> None:
         folder = await make(editor, "Sales")
         assert (await other_editor.get("/folder/")).json() == []
         answer = await other_editor.put(f"/folder/{folder['id']}", json={"name": "Mine"})
         assert (answer.status_code, answer.json()["code"]) == (404, "folder_not_found")
         assert (await other_editor.delete(f"/folder/{folder['id']}")).status_code == 404
-        await make(other_editor, "Sales")  # names are unique within one organisation only
+        await make(other_editor, "Sales")  # names are unique within one organization only
 
     @pytest.mark.parametrize(
         "body", [{}, {"name": ""}, {"name": "  "}, {"name": "x" * 101}, {"name": 1}, {"name": None}]

@@ -1,4 +1,4 @@
-"""What superusers see and do across organisations."""
+"""What superusers see and do across organizations."""
 
 from offhook.admin.endpoints import router
 from offhook.root import Root

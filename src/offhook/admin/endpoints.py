@@ -1,4 +1,4 @@
-"""The superuser's endpoints: looking across organisations, and acting in a user's name."""
+"""The superuser's endpoints: looking across organizations, and acting in a user's name."""
 
 from typing import Annotated, Any
 
@@ -28,7 +28,7 @@ from offhook.workflows import service as workflow_service
 
 router = APIRouter(prefix="/superuser", tags=["superuser"])
 
-OrganizationId = Annotated[int | None, Query(ge=1, le=2**31 - 1, description="Only this organisation's")]
+OrganizationId = Annotated[int | None, Query(ge=1, le=2**31 - 1, description="Only this organization's")]
 
 _CAMPAIGN_COLUMNS = tuple(SuperuserCampaignItem.model_fields.keys() - {"organization_name", "workflow_name"})
 
@@ -37,7 +37,7 @@ _CAMPAIGN_COLUMNS = tuple(SuperuserCampaignItem.model_fields.keys() - {"organiza
 async def list_organizations(
     caller: RequireSuperuser, session: Session, response: Response, part: SliceParams
 ) -> list[dict[str, Any]]:
-    """Every organisation, oldest first, with what it has; `X-Total-Count` is how many there are."""
+    """Every organization, oldest first, with what it has; `X-Total-Count` is how many there are."""
     found, total = await orgs.organizations(session, limit=part.limit, offset=part.offset)
     set_total(response, total)
     ids = [organization.id for organization, _ in found]
@@ -108,7 +108,7 @@ async def list_workflow_runs(
     links: Annotated[Links, Depends(links_of)],
     response: Response,
 ) -> dict[str, Any]:
-    """The runs of all organisations, newest first unless sorted otherwise; `organization_id` filters too.
+    """The runs of all organizations, newest first unless sorted otherwise; `organization_id` filters too.
 
     Without it filters on `id` and `created_at` count 50000 runs at most, and others look at the newest 25000 (4000 for
     `context.<name>` and `gathered.<name>`); the header `X-Filter-Window` says so when there are more."""

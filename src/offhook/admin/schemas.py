@@ -29,7 +29,7 @@ class SuperuserWorkflowItem(BaseModel):
     @staticmethod
     def json_of(rows: Sequence[Listed], names: Mapping[int, str], runs: Mapping[int, int]) -> bytes:
         """A list of them as it is sent: by hand, because models of thousands take longer than the queries. ``names`` are
-        of organisations."""
+        of organizations."""
         quoted = {id_: json.dumps(name) for id_, name in names.items()}
         objects = (
             f'{row.json.removesuffix("}")},"organization_name":{quoted[row.organization_id]},'
@@ -73,7 +73,7 @@ class SuperuserRunItem(RunRecord):
 
 class SuperuserWorkflowRunsListResponse(BaseModel):
     """``workflow_runs`` is the same list as ``runs``. With filters ``total_count`` counts to 50,000 and no further,
-    unless they name an organisation."""
+    unless they name an organization."""
 
     runs: list[SuperuserRunItem]
     workflow_runs: list[SuperuserRunItem]
@@ -85,7 +85,7 @@ class SuperuserWorkflowRunsListResponse(BaseModel):
 
 class ImpersonateRequest(BaseModel):
     """One of the three names the user; of several, the first one. ``provider_user_id`` is the identity provider's: here
-    users sign in with us, and it is the user's id as text. ``organization_id`` chooses among the user's organisations."""
+    users sign in with us, and it is the user's id as text. ``organization_id`` chooses among the user's organizations."""
 
     provider_user_id: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)] | None = (
         None

@@ -1,4 +1,4 @@
-"""One dialling pass of an organisation: look at every rule, reserve, commit, and only then ask the carrier."""
+"""One dialling pass of an organization: look at every rule, reserve, commit, and only then ask the carrier."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ log = structlog.get_logger(__name__)
 # A dial that has not begun this long after its commit does not begin: whoever waits for it (a pause, a check after a
 # crash) may rely on that.
 FENCE_S: Final = 3.0
-# One organisation's pass makes room for the others' after so many calls; it comes back at once.
+# One organization's pass makes room for the others' after so many calls; it comes back at once.
 BATCH: Final = 25
 # Contacts that a pass may set aside (refused, or closed where they are) before it makes room for others.
 MAX_LOOKS: Final = 400

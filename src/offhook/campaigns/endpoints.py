@@ -55,7 +55,7 @@ async def create_campaign(
     key: IdempotencyHeader = None,
 ) -> dict[str, Any]:
     """A draft with the contacts of an uploaded CSV, all of them or none; what is wrong with a file is listed with its
-    rows. `Idempotency-Key` is honoured."""
+    rows. `Idempotency-Key` is honored."""
 
     async def create() -> dict[str, Any]:
         campaign_id = await creating.create(org, body)
@@ -128,7 +128,7 @@ async def start_campaign(
     db: Annotated[Database, Depends(database_of)],
     key: IdempotencyHeader = None,
 ) -> dict[str, Any]:
-    """Starts to dial. Of two starts at once, one is refused; `Idempotency-Key` is honoured."""
+    """Starts to dial. Of two starts at once, one is refused; `Idempotency-Key` is honored."""
 
     async def start() -> dict[str, Any]:
         campaign = await campaigns.start(org.organization_id, campaign_id)

@@ -52,7 +52,7 @@ class Engine:
 
     async def begin_job(self, organization_id: int) -> bool:
         """Before a job dials: False when the jobs before it never came to an end, and every running campaign of the
-        organisation was paused for it. :meth:`end_job` says that this one did."""
+        organization was paused for it. :meth:`end_job` says that this one did."""
         async with self._store.transaction() as tx:
             if await tx.pass_begins(organization_id) <= MOST_UNFINISHED:
                 return True

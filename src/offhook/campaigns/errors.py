@@ -55,7 +55,7 @@ class NothingToRedial(Unprocessable):
 
 
 class UploadNotFound(NotFound):
-    """Your organisation has no uploaded file with this key."""
+    """Your organization has no uploaded file with this key."""
 
     code = "contacts_file_not_found"
 

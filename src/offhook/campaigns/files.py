@@ -1,4 +1,4 @@
-"""Contact files: uploaded to a signed address, kept under their organisation's folder, handed out by signed links."""
+"""Contact files: uploaded to a signed address, kept under their organization's folder, handed out by signed links."""
 
 import asyncio
 import re
@@ -74,7 +74,7 @@ class ContactFiles:
         return key, size
 
     def path(self, organization_id: int, key: str) -> Path:
-        """UploadNotFound (404), also for a key of another organisation and for one that was never sent."""
+        """UploadNotFound (404), also for a key of another organization and for one that was never sent."""
         if re.fullmatch(rf"{_FOLDER}/{organization_id}/[0-9a-f]{{32}}_[A-Za-z0-9._-]{{1,100}}\.csv", key) is None:
             raise UploadNotFound
         path = self._storage.path(key)

@@ -195,7 +195,7 @@ class Tx(Protocol):
     """One open transaction."""
 
     async def lock_slots(self, organization_id: int) -> None:
-        """Nobody else adds calls of this organisation until the end of the transaction."""
+        """Nobody else adds calls of this organization until the end of the transaction."""
         ...
 
     async def running(self, organization_id: int, only: int | None = None) -> list[Plan]:
@@ -207,11 +207,11 @@ class Tx(Protocol):
         ...
 
     async def room(self, organization_id: int) -> tuple[int, int]:
-        """``(limit, free)`` call slots of the organisation, every kind of call counted."""
+        """``(limit, free)`` call slots of the organization, every kind of call counted."""
         ...
 
     async def credit_refusal(self, organization_id: int) -> str | None:
-        """Why the organisation may not place calls now."""
+        """Why the organization may not place calls now."""
         ...
 
     async def work(self, plan: Plan) -> Work: ...
@@ -292,13 +292,13 @@ class Tx(Protocol):
     async def has_running(self, organization_id: int) -> bool: ...
 
     async def pass_begins(self, organization_id: int) -> int:
-        """How many dialling jobs of the organisation have begun since one came to its end, with this one."""
+        """How many dialling jobs of the organization have begun since one came to its end, with this one."""
         ...
 
     async def pass_ended(self, organization_id: int) -> None: ...
 
     async def wake(self, organization_id: int, at: datetime | None) -> None:
-        """A dialling job for the organisation exists once this commits; now, or not before ``at``."""
+        """A dialling job for the organization exists once this commits; now, or not before ``at``."""
         ...
 
     async def cancel_leftovers(self, now: datetime) -> None:
@@ -308,7 +308,7 @@ class Tx(Protocol):
     async def running_organizations(self) -> list[int]: ...
 
     async def silent(self, now: datetime, limit: int) -> list[Silent]:
-        """Open attempts of any organisation whose ``check_at`` has passed, and those whose run is over, unlocked."""
+        """Open attempts of any organization whose ``check_at`` has passed, and those whose run is over, unlocked."""
         ...
 
 

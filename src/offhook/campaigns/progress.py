@@ -25,7 +25,7 @@ class Progress:
 
 
 async def progress(session: AsyncSession, organization_id: int, campaign_id: int) -> Progress:
-    """Of one campaign of the organisation; all zero for another's."""
+    """Of one campaign of the organization; all zero for another's."""
     return (await progress_of(session, organization_id, [campaign_id]))[campaign_id]
 
 

@@ -1,4 +1,4 @@
-"""The queries on campaigns and contacts that people ask for; every one takes the organisation."""
+"""The queries on campaigns and contacts that people ask for; every one takes the organization."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
@@ -297,7 +297,7 @@ async def copy_contacts(
 
 
 async def campaign_of_command(session: AsyncSession, campaign_id: int) -> Campaign | None:
-    """Without an organisation on purpose: whoever runs commands on this machine looks after all of them."""
+    """Without an organization on purpose: whoever runs commands on this machine looks after all of them."""
     return await session.get(Campaign, campaign_id)
 
 

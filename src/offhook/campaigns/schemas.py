@@ -135,7 +135,7 @@ class CreateCampaignRequest(_Rules):
     name: Name
     workflow_id: RowId
     contacts_file_key: Key
-    max_concurrency: Whole = Field(ge=1, le=MAX_INT, description="Capped by your organisation's limit and numbers")
+    max_concurrency: Whole = Field(ge=1, le=MAX_INT, description="Capped by your organization's limit and numbers")
     telephony_configuration_id: RowId | None = None
 
     @model_validator(mode="before")
@@ -228,7 +228,7 @@ class CampaignResponse(BaseModel):
     source_id: str | None
     columns: list[str]
     max_concurrency: int = Field(description="As it was asked for")
-    effective_max_concurrency: int = Field(description="As your organisation's limit and numbers allow")
+    effective_max_concurrency: int = Field(description="As your organization's limit and numbers allow")
     telephony_configuration_id: int | None
     calling_hours: CallingHours | None
     retry_config: RetryConfig

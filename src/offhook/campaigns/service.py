@@ -68,7 +68,7 @@ async def get(session: AsyncSession, organization_id: int, campaign_id: int) -> 
 
 
 async def find(session: AsyncSession, campaign_id: int) -> Campaign:
-    """For commands, which look after every organisation. CampaignNotFound (404)."""
+    """For commands, which look after every organization. CampaignNotFound (404)."""
     campaign = await repository.campaign_of_command(session, campaign_id)
     if campaign is None:
         raise CampaignNotFound

@@ -316,7 +316,7 @@ class PgStore:
         self._wake_here: Callable[[int], None] | None = None
 
     def dials_here(self, wake_here: Callable[[int], None]) -> None:
-        """This process dials: it is told which organisation may have free slots, without the way through the queue."""
+        """This process dials: it is told which organization may have free slots, without the way through the queue."""
         self._wake_here = wake_here
 
     @asynccontextmanager
@@ -342,7 +342,7 @@ class PgStore:
 async def wake(
     session: AsyncSession, organization_id: int, at: datetime | None, now: datetime, *, per_s: int = WAKES_PER_S
 ) -> None:
-    """A dialling job for the organisation exists once this commits; now, or not before ``at``, of which there are as
+    """A dialling job for the organization exists once this commits; now, or not before ``at``, of which there are as
     many as ``per_s`` a second."""
     payload = {"organization_id": organization_id}
     if at is None or at <= now:

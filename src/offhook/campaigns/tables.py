@@ -132,7 +132,7 @@ class DialBucket(Base):
 
 
 class DialPass(Base):
-    """Of an organisation: dialling jobs that began since one last came to its end. A job that kills its worker never does,
+    """Of an organization: dialling jobs that began since one last came to its end. A job that kills its worker never does,
     and is taken over by the next worker: without a limit it would kill them all, again and again."""
 
     __tablename__ = "campaign_dial_passes"

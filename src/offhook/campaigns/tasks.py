@@ -15,7 +15,7 @@ log = structlog.get_logger(__name__)
 
 
 class DialJobs:
-    """Of many calls for one organisation that come at once, this process makes one pass and, after it, one more."""
+    """Of many calls for one organization that come at once, this process makes one pass and, after it, one more."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine

@@ -12,7 +12,7 @@ from offhook.campaigns.rules.slots import effective_cap
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known of a contact and of everything that may hold it back. ``free_slots`` are the organisation's."""
+    """What is known of a contact and of everything that may hold it back. ``free_slots`` are the organization's."""
 
     plan: Plan
     status: str
@@ -79,7 +79,7 @@ def _of_campaign(facts: Facts, now: datetime) -> WhyNotNow | None:
         why = f" {facts.status_reason}" if facts.status_reason else ""
         return _held(f"campaign_{facts.status}", _STATUS.get(facts.status, "The campaign does not run.") + why)
     if not facts.has_credit:
-        return _held("out_of_credit", "The organisation's balance is used up.")
+        return _held("out_of_credit", "The organization's balance is used up.")
     cap = facts.plan.spend_cap_cents
     if cap is not None and facts.spent_cents >= cap:
         return _held("spend_cap", f"The campaign has cost {facts.spent_cents} cents, and {cap} is its cap.")
@@ -124,6 +124,6 @@ def _of_capacity(facts: Facts, now: datetime) -> WhyNotNow | None:
     if facts.free_slots <= 0:
         return _held(
             "organization_concurrency",
-            f"The organisation has {facts.organization_limit} live calls, as many as it may have.",
+            f"The organization has {facts.organization_limit} live calls, as many as it may have.",
         )
     return None

@@ -48,7 +48,7 @@ def register(app: typer.Typer) -> None:
             bool, typer.Option("--no-wait", help="With --audio: talk at once, not after the greeting.")
         ] = False,
         limit: Annotated[float, typer.Option(help="With --audio: hang up after this many seconds.", min=1)] = 120,
-        org: Annotated[str, typer.Option(help="The organisation, by number or name.")] = DEFAULT_ORGANIZATION,
+        org: Annotated[str, typer.Option(help="The organization, by number or name.")] = DEFAULT_ORGANIZATION,
         is_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
         save: Annotated[
             Path | None, typer.Option(help="Write the stereo recording (caller left, agent right) here.")

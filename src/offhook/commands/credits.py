@@ -1,4 +1,4 @@
-"""``offhook credits``: money for an organisation, for whoever runs the installation."""
+"""``offhook credits``: money for an organization, for whoever runs the installation."""
 
 import json
 from typing import Annotated
@@ -13,13 +13,13 @@ from offhook.usage import service as usage
 
 
 def register(app: typer.Typer) -> None:
-    credit = typer.Typer(help="The prepaid balance of an organisation.", no_args_is_help=True)
+    credit = typer.Typer(help="The prepaid balance of an organization.", no_args_is_help=True)
     app.add_typer(credit, name="credits")
 
     @credit.command()
     def add(
         cents: Annotated[int, typer.Option(help="How much; a negative amount takes from the balance.")],
-        org: Annotated[str, typer.Option(help="The organisation, by number or name.")] = orgs.DEFAULT_ORGANIZATION,
+        org: Annotated[str, typer.Option(help="The organization, by number or name.")] = orgs.DEFAULT_ORGANIZATION,
         note: Annotated[str | None, typer.Option(help="What it is for.")] = None,
         as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     ) -> None:

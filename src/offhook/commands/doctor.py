@@ -186,7 +186,7 @@ def _offline_recognition() -> Check:
 
 
 async def models(settings: Settings) -> list[Check]:
-    """What the settings choose for all organisations, asked at its vendor; what runs on this machine was looked at above."""
+    """What the settings choose for all organizations, asked at its vendor; what runs on this machine was looked at above."""
     registry = ModelRegistry(settings)
     try:
         chosen = registry.installed()
@@ -200,7 +200,7 @@ async def models(settings: Settings) -> list[Check]:
 
 
 def _asked(choice: Choice, result: Checked) -> Check | None:
-    """None for an offline voice and recogniser, which have checks of their own."""
+    """None for an offline voice and recognizer, which have checks of their own."""
     if choice.provider == BUILTIN:
         is_llm = choice.kind == "llm"
         return Check(_MODELS["llm"], "ok", "builtin rules; set OFFHOOK_LLM_PROVIDER for a real one") if is_llm else None
@@ -223,7 +223,7 @@ async def _local_models(settings: Settings) -> Check:
         return Check(name, "ok", f"none found ({', '.join(server.title for server in local_servers.KNOWN)})")
     listed = "; ".join(f"{one.title} ({one.kind}) at {one.base_url}: {', '.join(one.models[:3])}" for one in found)
     may_use = (
-        "" if local_servers.are_allowed(settings) else ". Set OFFHOOK_LOCAL_MODELS=on to let organisations use them"
+        "" if local_servers.are_allowed(settings) else ". Set OFFHOOK_LOCAL_MODELS=on to let organizations use them"
     )
     return Check(name, "ok", listed + may_use)
 

@@ -1,4 +1,4 @@
-"""``offhook import FILE``: an organisation's model configuration from a file, in any format that there was."""
+"""``offhook import FILE``: an organization's model configuration from a file, in any format that there was."""
 
 import json
 from pathlib import Path
@@ -25,7 +25,7 @@ def register(app: typer.Typer) -> None:
     @app.command("import")
     def import_(
         file: Annotated[Path, typer.Argument(help="A JSON file; `model_configuration` in it, or the whole of it.")],
-        org: Annotated[str, typer.Option(help="The organisation, by number or name.")] = orgs.DEFAULT_ORGANIZATION,
+        org: Annotated[str, typer.Option(help="The organization, by number or name.")] = orgs.DEFAULT_ORGANIZATION,
     ) -> None:
         """Take over a model configuration. Flat keys (format 1) are stored as they are until they are migrated."""
         with one_sentence():

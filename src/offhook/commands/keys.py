@@ -19,12 +19,12 @@ class Role(StrEnum):
 
 
 def register(app: typer.Typer) -> None:
-    keys = typer.Typer(help="API keys of an organisation.", no_args_is_help=True)
+    keys = typer.Typer(help="API keys of an organization.", no_args_is_help=True)
     app.add_typer(keys, name="keys")
 
     @keys.command()
     def create(
-        org: Annotated[str, typer.Option(help="The organisation, by number or name.")] = orgs.DEFAULT_ORGANIZATION,
+        org: Annotated[str, typer.Option(help="The organization, by number or name.")] = orgs.DEFAULT_ORGANIZATION,
         role: Annotated[Role, typer.Option(help="What the key may do.")] = Role.admin,
         name: Annotated[str, typer.Option(help="What the key is for.")] = "Command line",
         as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,

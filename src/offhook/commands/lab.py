@@ -26,7 +26,7 @@ def register(app: typer.Typer) -> None:
         host: Annotated[str, typer.Option(help="Where they listen.")] = "127.0.0.1",
         first_port: Annotated[int, typer.Option(min=0, max=65000, help="Ten ports from here on; 0: free ones.")] = 9701,
         script: Annotated[
-            list[str] | None, typer.Option(help="What recognisers understand, utterance by utterance (repeatable).")
+            list[str] | None, typer.Option(help="What recognizers understand, utterance by utterance (repeatable).")
         ] = None,
         has_tones: Annotated[bool, typer.Option("--tones", help="Voices say tones instead of words.")] = False,
     ) -> None:
@@ -131,5 +131,5 @@ def _explain(servers: list[tuple[str, AnyServer]]) -> None:
         f"  OFFHOOK_TTS_PROVIDER=elevenlabs OFFHOOK_TTS_BASE_URL={urls['tts elevenlabs']} OFFHOOK_TTS_API_KEY=lab-key \\\n"
         f"  OFFHOOK_STT_PROVIDER=deepgram OFFHOOK_STT_BASE_URL={urls['stt deepgram']} OFFHOOK_STT_API_KEY=lab-key \\\n"
         "  offhook serve\n"
-        "Recognisers hear when somebody speaks, not what: they answer with the sentences of --script in turn."
+        "Recognizers hear when somebody speaks, not what: they answer with the sentences of --script in turn."
     )

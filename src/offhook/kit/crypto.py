@@ -76,7 +76,7 @@ class Keyring:
         return [_derive(part.strip().encode()) for part in text.split(",") if part.strip()]
 
     def seal(self, plaintext: bytes, associated: bytes) -> bytes:
-        """AES-256-GCM; ``associated`` (the organisation's id, the kind of secret) must be the same to open it."""
+        """AES-256-GCM; ``associated`` (the organization's id, the kind of secret) must be the same to open it."""
         key, nonce = self._keys[0], os.urandom(_NONCE_BYTES)
         return _VERSION + key.id + nonce + key.sealing.encrypt(nonce, plaintext, associated)
 

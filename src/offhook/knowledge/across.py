@@ -1,4 +1,4 @@
-"""What jobs look for across organisations."""
+"""What jobs look for across organizations."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -10,7 +10,7 @@ from offhook.knowledge.tables import DocumentContent
 
 
 async def with_notices(session: AsyncSession) -> Sequence[int]:
-    """The organisations that have documents without vectors."""
+    """The organizations that have documents without vectors."""
     lacking = DocumentContent.error.is_not(None), DocumentContent.state == "ready"
     return (await session.scalars(select(DocumentContent.organization_id).where(*lacking).distinct())).all()
 

@@ -1,4 +1,4 @@
-"""Which model embeds for an organisation."""
+"""Which model embeds for an organization."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -29,7 +29,7 @@ class VendorEmbedder:
     def __init__(self, choice: EmbeddingChoice, egress: EgressClient) -> None:
         self.model = EmbeddingModel(choice.provider, choice.model, choice.base_url)
         self._choice = choice
-        # an address that an organisation typed in is reached through the guard
+        # an address that an organization typed in is reached through the guard
         self._way = Way(is_guarded=bool(choice.base_url), egress=egress)
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
@@ -65,11 +65,11 @@ class Embedders:
         return self._offline.is_installed()
 
     async def chosen(self, organization_id: int) -> Embedder:
-        """What the organisation has configured, or the offline model. EmbeddingFailed where that cannot be used."""
+        """What the organization has configured, or the offline model. EmbeddingFailed where that cannot be used."""
         return self._built(await self._choice(organization_id))
 
     async def of(self, organization_id: int, model: EmbeddingModel) -> Embedder | None:
-        """The model that made vectors which are there already; None when the organisation has no access to it any more."""
+        """The model that made vectors which are there already; None when the organization has no access to it any more."""
         if model == MODEL:
             return self._offline
         try:

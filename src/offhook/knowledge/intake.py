@@ -62,7 +62,7 @@ class Intake:
     async def forget_orphans(self, before: datetime, known: Callable[[Sequence[str]], Awaitable[set[str]]]) -> int:
         """Remove what was kept before a moment and belongs to no document; how many. ``known``: which of these keys do.
 
-        An upload whose request died, and organisations that were deleted, leave such files.
+        An upload whose request died, and organizations that were deleted, leave such files.
         """
         removed = await asyncio.to_thread(_forget_drafts, self._drafts, before.timestamp())
         async for batch in self._objects.listed(FOLDER):

@@ -1,4 +1,4 @@
-"""The two rankings of an organisation's pieces, in SQL, and what they share: which pieces may be found at all."""
+"""The two rankings of an organization's pieces, in SQL, and what they share: which pieces may be found at all."""
 
 import math
 from collections.abc import Sequence
@@ -45,14 +45,14 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A stem of the question, as it is indexed, in how many of the organisation's pieces it is."""
+    """A stem of the question, as it is indexed, in how many of the organization's pieces it is."""
 
     lexeme: str
     chunks: int
 
 
 async def scope(session: AsyncSession, organization_id: int, ids: list[str] | None) -> Scope:
-    """``ids``: only these documents (uuids); None: all of the organisation's."""
+    """``ids``: only these documents (uuids); None: all of the organization's."""
     row = (
         await session.execute(
             text(
@@ -71,7 +71,7 @@ async def scope(session: AsyncSession, organization_id: int, ids: list[str] | No
 
 
 async def terms(session: AsyncSession, organization_id: int, question: str) -> list[Term]:
-    """The stems of a question that occur in the organisation's pieces, the rarest first."""
+    """The stems of a question that occur in the organization's pieces, the rarest first."""
     rows = await session.execute(
         text(
             "SELECT asked.lexeme, known.chunks FROM unnest(knowledge_words(:organization_id, :question)) AS asked"

@@ -69,7 +69,7 @@ async def documents(
 
 
 async def named(session: AsyncSession, organization_id: int, refs: Collection[str]) -> Sequence[Document]:
-    """Those of the references (uuids, or the integers of the reference's list) that are documents of the organisation."""
+    """Those of the references (uuids, or the integers of the reference's list) that are documents of the organization."""
     ids = [found for ref in refs if (found := as_uuid(ref)) is not None]
     numbers = [int(ref) for ref in refs if ref.isdecimal() and len(ref) < 10]
     if not ids and not numbers:
@@ -177,7 +177,7 @@ async def vectors_of_content(session: AsyncSession, organization_id: int, conten
 async def store_vectors(
     session: AsyncSession, organization_id: int, content_id: int, space_id: int, vectors: Sequence[tuple[int, str]]
 ) -> None:
-    """``(chunk id, vector as text)`` of pieces of the organisation; those that are there stay."""
+    """``(chunk id, vector as text)`` of pieces of the organization; those that are there stay."""
     await session.execute(
         text(
             "INSERT INTO knowledge_vectors (space_id, chunk_id, content_id, embedding)"
@@ -197,7 +197,7 @@ async def store_vectors(
 
 
 async def count_terms(session: AsyncSession, organization_id: int, content_id: int) -> None:
-    """Add a content's stems to the organisation's counts: once, when it becomes ready."""
+    """Add a content's stems to the organization's counts: once, when it becomes ready."""
     await session.execute(
         text(
             "INSERT INTO knowledge_terms AS known (organization_id, term, chunks)"

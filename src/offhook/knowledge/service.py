@@ -120,7 +120,7 @@ async def listing(
 
 
 async def facts(session: AsyncSession, organization_id: int, refs: Collection[str]) -> dict[str, DocumentFacts]:
-    """By reference (uuid, or the integer of the reference's list); what is no document of the organisation is left out."""
+    """By reference (uuid, or the integer of the reference's list); what is no document of the organization is left out."""
     found: dict[str, DocumentFacts] = {}
     wanted = set(refs)
     for document in await repository.named(session, organization_id, wanted):

@@ -1,4 +1,4 @@
-"""The vectors of an organisation by the model that made them: one space is searched, another may be built meanwhile."""
+"""The vectors of an organization by the model that made them: one space is searched, another may be built meanwhile."""
 
 from typing import Final
 
@@ -26,7 +26,7 @@ def model_of(space: Space) -> EmbeddingModel:
 
 
 async def searched(session: AsyncSession, organization_id: int, wanted: EmbeddingModel) -> Space:
-    """The space that is searched; an organisation's first one is made for the wanted model."""
+    """The space that is searched; an organization's first one is made for the wanted model."""
     space = await repository.active_space(session, organization_id)
     if space is not None:
         return space

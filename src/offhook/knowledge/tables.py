@@ -1,4 +1,4 @@
-"""Documents of an organisation, what was read from them, and what is found by."""
+"""Documents of an organization, what was read from them, and what is found by."""
 
 import uuid
 from datetime import datetime
@@ -13,7 +13,7 @@ from offhook.kit.db import Base
 
 
 class DocumentContent(Base):
-    """The bytes of documents, kept, read and embedded once an organisation however often they are uploaded.
+    """The bytes of documents, kept, read and embedded once an organization however often they are uploaded.
 
     ``state``: processing, ready or failed; what failed is processed anew when it is uploaded again. ``touched_at`` moves
     while somebody works on it. ``chunk_count`` is null until it was read. ``error``: why it failed, or, when it is ready,
@@ -79,15 +79,15 @@ class Document(Base):
 
 
 class Chunk(Base):
-    """A piece of a content. ``words`` are its stems with positions, each prefixed by the organisation's id.
+    """A piece of a content. ``words`` are its stems with positions, each prefixed by the organization's id.
 
-    So the postings of an organisation are its own: what others store does not slow its searches.
+    So the postings of an organization are its own: what others store does not slow its searches.
     """
 
     __tablename__ = "knowledge_chunks"
     __table_args__ = (
         UniqueConstraint("content_id", "position"),
-        # without a pending list: every search of every organisation would read what others stored last
+        # without a pending list: every search of every organization would read what others stored last
         Index("ix_knowledge_chunks_words", "words", postgresql_using="gin", postgresql_with={"fastupdate": "off"}),
     )
 
@@ -103,7 +103,7 @@ class Chunk(Base):
 
 
 class Term(Base):
-    """In how many pieces of an organisation a stem occurs: rare words say more."""
+    """In how many pieces of an organization a stem occurs: rare words say more."""
 
     __tablename__ = "knowledge_terms"
 
@@ -113,7 +113,7 @@ class Term(Base):
 
 
 class Space(Base):
-    """The vectors of one embedding model in one organisation. ``state``: active (searched), building or retired.
+    """The vectors of one embedding model in one organization. ``state``: active (searched), building or retired.
 
     ``has_index``: it is large enough for an HNSW index of its own; smaller ones are searched whole.
     """

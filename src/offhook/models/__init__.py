@@ -19,7 +19,7 @@ __all__ = ["ModelConfigurations", "ModelRegistry", "register"]
 
 
 def register(root: Root) -> None:
-    """Add the vendors, the organisations' configurations and what calls get of them to the process."""
+    """Add the vendors, the organizations' configurations and what calls get of them to the process."""
     settings = root.settings
     egress = root.get(EgressClient)
     if local_servers.are_allowed(settings):

@@ -57,7 +57,7 @@ class Chooser:
 
     ``organization`` and ``workflow`` have the shape ``{llm, tts, stt, fallbacks: {llm: […], …}}``; what is missing or
     no object is as if it were not there. A workflow that names another provider takes its key from where the
-    organisation or the installation has one for that provider.
+    organization or the installation has one for that provider.
     """
 
     def __init__(self, catalogue: Catalogue, settings: Settings) -> None:

@@ -1,4 +1,4 @@
-"""Which model embeds an organisation's documents: a part of its model configuration that calls do not wait for."""
+"""Which model embeds an organization's documents: a part of its model configuration that calls do not wait for."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The organisation's choice of models over HTTP (section 4.7)."""
+"""The organization's choice of models over HTTP (section 4.7)."""
 
 from typing import Annotated, Any, cast
 
@@ -38,7 +38,7 @@ async def get_defaults(caller: CurrentOrg, models: Models) -> ModelDefaultsRespo
 
 @router.get("", response_model=ModelConfigurationResponse, operation_id="get_model_configurations")
 async def get_model_configurations(caller: CurrentOrg, session: Session, models: Models) -> ModelConfigurationResponse:
-    """What the organisation has set, keys masked, and what its calls use."""
+    """What the organization has set, keys masked, and what its calls use."""
     return _shown(models, await models.configurations.stored(session, caller.organization_id))
 
 

@@ -28,7 +28,7 @@ _of_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, _Clients] = WeakKeyDictio
 
 
 async def http_client(egress: EgressClient | None) -> httpx2.AsyncClient:
-    """The shared client: with ``egress``, one that only connects where organisations may; None: anywhere.
+    """The shared client: with ``egress``, one that only connects where organizations may; None: anywhere.
 
     Time-outs are the caller's; nobody closes it but :func:`close_http_clients`.
     """

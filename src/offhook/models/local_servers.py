@@ -57,10 +57,10 @@ def kind_of(model: str) -> Kind:
 
 
 def are_allowed(settings: Settings) -> bool:
-    """Whether organisations may use model servers on this machine.
+    """Whether organizations may use model servers on this machine.
 
     ``auto``: only while nobody but this machine's own users can reach Offhook, that is when it listens on loopback and
-    has no public address. A stranger's organisation must not be able to reach what listens next to the server.
+    has no public address. A stranger's organization must not be able to reach what listens next to the server.
     """
     if settings.local_models != "auto":
         return settings.local_models == "on"

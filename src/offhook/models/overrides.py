@@ -10,7 +10,7 @@ from offhook.models.schemas import Name
 
 
 class _Override(BaseModel):
-    """Without ``provider`` the rest changes the organisation's own service."""
+    """Without ``provider`` the rest changes the organization's own service."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -53,7 +53,7 @@ class FallbackOverrides(BaseModel):
 
 
 class WorkflowModels(BaseModel):
-    """The shape; what it names is checked by ``ModelConfigurations.check_override``, which knows the organisation."""
+    """The shape; what it names is checked by ``ModelConfigurations.check_override``, which knows the organization."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -89,7 +89,7 @@ def of_reference(sent: Mapping[str, Any]) -> WorkflowModels:
         if not isinstance(service, Mapping):
             raise ValueError(f"{kind} is an object of provider, model …")
         if service.get("api_key") or service.get("base_url"):
-            raise ValueError(f"{kind}: keys and addresses belong to the organisation's model configuration")
+            raise ValueError(f"{kind}: keys and addresses belong to the organization's model configuration")
         named = {"voice_id": service["voice"], **service} if kind == "tts" and "voice" in service else service
         shape[kind] = {name: value for name, value in named.items() if name in model.model_fields}
     try:

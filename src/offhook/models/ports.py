@@ -193,11 +193,11 @@ class SttStream(Protocol):
     def push(self, pcm: bytes) -> None: ...
 
     def speech_started(self) -> None:
-        """Our own VAD heard the caller begin; recognisers with their own endpointing ignore it."""
+        """Our own VAD heard the caller begin; recognizers with their own endpointing ignore it."""
         ...
 
     def speech_ended(self) -> None:
-        """Our own VAD heard the caller pause: a recogniser without endpointing finishes the utterance now."""
+        """Our own VAD heard the caller pause: a recognizer without endpointing finishes the utterance now."""
         ...
 
     def expect(self, expectation: Expectation) -> None: ...
@@ -235,9 +235,9 @@ class ModelSource(Protocol):
     """Chooses the models of a call; the process's registry implements it and is found at the root under this port."""
 
     def for_call(self, configurations: Mapping[str, Any]) -> CallModels:
-        """By a workflow's ``configurations`` (``models`` overrides what the installation has set); no organisation."""
+        """By a workflow's ``configurations`` (``models`` overrides what the installation has set); no organization."""
         ...
 
     async def for_organization(self, organization_id: int, configurations: Mapping[str, Any]) -> CallModels:
-        """The same over what the organisation has configured, with its keys. UnknownModel (422)."""
+        """The same over what the organization has configured, with its keys. UnknownModel (422)."""
         ...

@@ -42,7 +42,7 @@ class ModelRegistry:
     def for_call(self, configurations: Mapping[str, Any], organization: Mapping[str, Any] | None = None) -> CallModels:
         """The models of one call; UnknownModel (422) names what is allowed.
 
-        ``configurations["models"]`` is the workflow's own choice, ``organization`` that of its organisation with keys,
+        ``configurations["models"]`` is the workflow's own choice, ``organization`` that of its organization with keys,
         both in the shape ``{llm, tts, stt, fallbacks}`` (see ``choices.py``).
         """
         workflow = configurations.get("models")

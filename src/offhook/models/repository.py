@@ -1,4 +1,4 @@
-"""The queries on model configurations; every one takes the organisation."""
+"""The queries on model configurations; every one takes the organization."""
 
 from typing import Any
 

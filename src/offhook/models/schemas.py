@@ -138,7 +138,7 @@ ModelConfigurationBody = Annotated[
 
 
 class EffectiveService(BaseModel):
-    """What calls use. ``has_key``: a key is configured for it, by the organisation or by the operator."""
+    """What calls use. ``has_key``: a key is configured for it, by the organization or by the operator."""
 
     provider: str
     model: str
@@ -169,7 +169,7 @@ class EffectiveModels(BaseModel):
 
 
 class ModelConfigurationResponse(BaseModel):
-    """``configuration`` is what the organisation has set, keys masked; ``effective`` is what calls use."""
+    """``configuration`` is what the organization has set, keys masked; ``effective`` is what calls use."""
 
     version: Literal[2] = 2
     configuration: dict[str, JsonValue]
@@ -266,7 +266,7 @@ def _speakable(text: str) -> str:
 
 
 class VoicePreviewRequest(_Strict):
-    """A voice as it would be configured; what is left out is what the organisation has set."""
+    """A voice as it would be configured; what is left out is what the organization has set."""
 
     tts: TtsService
     text: Annotated[

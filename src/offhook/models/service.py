@@ -1,4 +1,4 @@
-"""The rules of an organisation's model configuration: reading, changing, upgrading it, with keys sealed at rest."""
+"""The rules of an organization's model configuration: reading, changing, upgrading it, with keys sealed at rest."""
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
@@ -23,7 +23,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What an organisation has stored, with its keys: ``configuration`` in the format of ``version``."""
+    """What an organization has stored, with its keys: ``configuration`` in the format of ``version``."""
 
     version: int
     configuration: dict[str, Any]
@@ -61,7 +61,7 @@ class ModelConfigurations:
         self._on_change: list[Changed] = []
 
     def on_change(self, hook: Changed) -> None:
-        """``hook`` gets the organisation's id in the transaction of every change."""
+        """``hook`` gets the organization's id in the transaction of every change."""
         self._on_change.append(hook)
 
     async def stored(self, session: AsyncSession, organization_id: int, *, for_update: bool = False) -> Stored:
@@ -80,7 +80,7 @@ class ModelConfigurations:
         return Stored(row.version, {**row.configuration, **keys})
 
     def chosen(self, services: Mapping[str, Any]) -> Chosen:
-        """What calls of an organisation with these services use. UnknownModel (422)."""
+        """What calls of an organization with these services use. UnknownModel (422)."""
         return self._registry.chooser.choose(services, {})
 
     async def put(
@@ -126,7 +126,7 @@ class ModelConfigurations:
     async def check_override(
         self, session: AsyncSession, organization_id: int, configurations: Mapping[str, Any] | None
     ) -> None:
-        """Whether calls of the organisation could use a workflow's own choice (``models``). UnknownModel (422)."""
+        """Whether calls of the organization could use a workflow's own choice (``models``). UnknownModel (422)."""
         override = (configurations or {}).get("models")
         if isinstance(override, Mapping) and override:
             stored = await self.stored(session, organization_id)

@@ -1,4 +1,4 @@
-"""The models of an organisation's calls: what it has stored, under what the workflow chooses."""
+"""The models of an organization's calls: what it has stored, under what the workflow chooses."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -27,7 +27,7 @@ class OrganizationModels:
 
     async def for_organization(self, organization_id: int, configurations: Mapping[str, Any]) -> CallModels:
         """What was saved was checked then. Should it not fit any more (a model was withdrawn), the call is answered
-        all the same: without the workflow's choice, and at last without the organisation's."""
+        all the same: without the workflow's choice, and at last without the organization's."""
         async with self._db.transaction() as session:
             stored = await self._configurations.stored(session, organization_id)
         try:

@@ -1,4 +1,4 @@
-"""What each organisation has configured of models; keys are sealed apart from what may be shown."""
+"""What each organization has configured of models; keys are sealed apart from what may be shown."""
 
 from datetime import datetime
 from typing import Any

@@ -52,7 +52,7 @@ class Choice:
 
     @property
     def is_guarded(self) -> bool:
-        """Whether the address is an organisation's, to be connected to through the egress guard only."""
+        """Whether the address is an organization's, to be connected to through the egress guard only."""
         return self.base_url is not None and not self.is_own_network
 
 
@@ -95,7 +95,7 @@ AnyVendor = Vendor[Llm] | Vendor[Tts] | Vendor[Stt]
 class VendorParts:
     """What a process gives to its vendors. A vendor's folder has ``vendors(parts)`` that returns what it offers.
 
-    ``egress`` is the way to addresses that organisations type in (``choice.is_guarded``): ``egress.vendor_client(…)``
+    ``egress`` is the way to addresses that organizations type in (``choice.is_guarded``): ``egress.vendor_client(…)``
     for an SDK, ``egress.check_url(…)`` before a socket is opened.
     """
 

@@ -1,4 +1,4 @@
-"""Organisations, their people, sign-in and API keys."""
+"""Organizations, their people, sign-in and API keys."""
 
 from offhook.kit.crypto import Keyring
 from offhook.orgs import (

@@ -1,4 +1,4 @@
-"""A person's own account over HTTP: invitations to accept, organisations to switch between, password, sessions."""
+"""A person's own account over HTTP: invitations to accept, organizations to switch between, password, sessions."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -94,7 +94,7 @@ async def look_at_invitation(body: InvitationToken, sign_in: SignInService, ip: 
 async def accept_invitation(
     body: InvitationAccept, sign_in: SignInService, ip: ClientAddress, caller: OptionalOrg
 ) -> SignedInResponse:
-    """Joins the organisation, with a new account or the one of the invited address, and signs in to it."""
+    """Joins the organization, with a new account or the one of the invited address, and signs in to it."""
     result = await sign_in.accept_invitation(body.token, password=body.password, name=body.name, caller=caller, ip=ip)
     return signed_in_response(result)
 
@@ -113,7 +113,7 @@ async def list_my_organizations(org: RequirePerson, session: Session) -> list[di
 async def switch_organization(
     body: SwitchRequest, org: RequirePerson, session: Session, now: Now, authorization: Authorization = None
 ) -> SignedInResponse:
-    """Answers a token for the other organisation; the one that was sent ends."""
+    """Answers a token for the other organization; the one that was sent ends."""
     result = await accounts.switch(session, org, bearer_token(authorization), body.organization_id, now)
     await audit(session, org, "user.switched_organization", f"user:{org.user_id}", {"to": body.organization_id})
     return signed_in_response(result)

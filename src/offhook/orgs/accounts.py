@@ -1,4 +1,4 @@
-"""A person's own account: the organisations to switch between, the password, the sessions."""
+"""A person's own account: the organizations to switch between, the password, the sessions."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -24,7 +24,7 @@ async def person(session: AsyncSession, user_id: int) -> User:
 
 
 async def switch(session: AsyncSession, caller: Caller, token: str, organization_id: int, now: datetime) -> SignedIn:
-    """A session in another organisation of the same person; the old token ends. ``OrganizationNotFound`` (404)."""
+    """A session in another organization of the same person; the old token ends. ``OrganizationNotFound`` (404)."""
     assert caller.user_id is not None
     membership = await repository.membership(session, organization_id, caller.user_id)
     if membership is None:

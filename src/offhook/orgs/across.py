@@ -1,4 +1,4 @@
-"""What superusers ask of organisations and their people, across all of them."""
+"""What superusers ask of organizations and their people, across all of them."""
 
 import re
 from collections.abc import Collection
@@ -61,7 +61,7 @@ async def names(session: AsyncSession, ids: Collection[int]) -> dict[int, str]:
 async def impersonate(session: AsyncSession, superuser: Caller, who: Who, now: datetime) -> Borrowed:
     """A session of one hour. ``UserNotFound`` and ``OrganizationNotFound`` (404), ``UserWithoutOrganization`` (409).
 
-    The entry in the audit log is the organisation's in which the superuser acts.
+    The entry in the audit log is the organization's in which the superuser acts.
     """
     assert superuser.user_id is not None
     user = await _find(session, who)
@@ -70,7 +70,7 @@ async def impersonate(session: AsyncSession, superuser: Caller, who: Who, now: d
         raise UserWithoutOrganization
     wanted = [row for row in found if who.organization_id in {None, row[0].id}]
     if not wanted:
-        raise OrganizationNotFound("This user does not belong to that organisation.")
+        raise OrganizationNotFound("This user does not belong to that organization.")
     organization, role = wanted[0]
     token = await service.start_session(
         session,

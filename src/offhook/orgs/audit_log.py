@@ -1,4 +1,4 @@
-"""Reading the audit log: one organisation's entries with the names of who acted."""
+"""Reading the audit log: one organization's entries with the names of who acted."""
 
 from collections.abc import Sequence
 from typing import Any, Final

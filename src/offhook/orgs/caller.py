@@ -9,7 +9,7 @@ ADMINS = frozenset({"owner", "admin"})
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The organisation that a request acts on, and on whose behalf.
+    """The organization that a request acts on, and on whose behalf.
 
     ``user_id`` is set for people, ``key_id`` for API keys. ``role`` is one of :data:`ROLES`. ``impersonator_id`` is the
     superuser behind a borrowed session. ``ip`` is the address that the request came from.

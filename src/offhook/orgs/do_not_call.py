@@ -1,4 +1,4 @@
-"""The do-not-call list: numbers that an organisation must not dial, whoever asks for it."""
+"""The do-not-call list: numbers that an organization must not dial, whoever asks for it."""
 
 import asyncio
 from collections.abc import Collection, Iterable, Sequence

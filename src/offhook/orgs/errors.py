@@ -76,7 +76,7 @@ class AlreadyMember(Conflict):
 
 
 class LastOwner(Conflict):
-    """An organisation keeps at least one owner."""
+    """An organization keeps at least one owner."""
 
     code = "last_owner"
 
@@ -148,7 +148,7 @@ class WrongPassword(Forbidden):
 
 
 class OrganizationNotFound(NotFound):
-    """You do not belong to this organisation."""
+    """You do not belong to this organization."""
 
     code = "organization_not_found"
 
@@ -160,6 +160,6 @@ class SessionNotFound(NotFound):
 
 
 class UserWithoutOrganization(Conflict):
-    """This user belongs to no organisation."""
+    """This user belongs to no organization."""
 
     code = "user_without_organization"

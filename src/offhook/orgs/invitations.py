@@ -1,4 +1,4 @@
-"""Invitations: a link that lets one person join an organisation once, with or without an account."""
+"""Invitations: a link that lets one person join an organization once, with or without an account."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

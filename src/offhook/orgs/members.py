@@ -1,4 +1,4 @@
-"""Who belongs to an organisation and in which role; an organisation keeps at least one owner, whoever leaves at once."""
+"""Who belongs to an organization and in which role; an organization keeps at least one owner, whoever leaves at once."""
 
 from typing import Final
 
@@ -37,7 +37,7 @@ async def one(session: AsyncSession, organization_id: int, user_id: int) -> Row[
 
 
 async def organizations_of(session: AsyncSession, user_id: int) -> list[Row[Organization, str]]:
-    """Every organisation of a person, with the role there, in the order in which they were joined."""
+    """Every organization of a person, with the role there, in the order in which they were joined."""
     statement = (
         select(Organization, Member.role)
         .join(Member, Member.organization_id == Organization.id)

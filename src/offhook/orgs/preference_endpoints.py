@@ -1,4 +1,4 @@
-"""The organisation itself, its preferences and its limits over HTTP."""
+"""The organization itself, its preferences and its limits over HTTP."""
 
 from typing import Annotated, Any
 
@@ -70,7 +70,7 @@ async def current(org: CurrentOrg, session: Session) -> Any:
 
 @router.patch("/current", response_model=OrganizationResponse, operation_id="update_current_organization")
 async def update_current(body: OrganizationUpdate, org: RequireAdmin, session: Session) -> Any:
-    """Renames the organisation."""
+    """Renames the organization."""
     return await _change(session, org, {"name": body.name}, "organization.renamed")
 
 

@@ -1,4 +1,4 @@
-"""An organisation's name, preferences and limits."""
+"""An organization's name, preferences and limits."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -32,7 +32,7 @@ class Limits:
 
 
 async def change(session: AsyncSession, organization_id: int, values: dict[str, Any]) -> tuple[Organization, list[str]]:
-    """Set these columns; the organisation and the names of those that were different before."""
+    """Set these columns; the organization and the names of those that were different before."""
     organization = await service.organization(session, organization_id)
     changed = [name for name, value in values.items() if getattr(organization, name) != value]
     for name in changed:

@@ -1,4 +1,4 @@
-"""The queries of organisations, people and keys."""
+"""The queries of organizations, people and keys."""
 
 from datetime import datetime
 
@@ -33,7 +33,7 @@ async def keys(session: AsyncSession, organization_id: int, *, include_archived:
 
 
 async def membership(session: AsyncSession, organization_id: int, user_id: int) -> tuple[User, str] | None:
-    """The user and the role, when the user belongs to the organisation."""
+    """The user and the role, when the user belongs to the organization."""
     statement = (
         select(User, Member.role)
         .join(Member, Member.user_id == User.id)
@@ -43,7 +43,7 @@ async def membership(session: AsyncSession, organization_id: int, user_id: int) 
     return None if row is None else (row[0], row[1])
 
 
-# Below: reads across organisations, by a secret or an address, before it is known which organisation the caller is in.
+# Below: reads across organizations, by a secret or an address, before it is known which organization the caller is in.
 
 
 async def user_by_email(session: AsyncSession, email: str) -> User | None:
@@ -80,7 +80,7 @@ async def first_owner(session: AsyncSession) -> tuple[int, User] | None:
 
 
 async def spend_link(session: AsyncSession, token_sha256: bytes, now: datetime) -> tuple[int, int] | None:
-    """(organisation, user) of a link that was valid until now; of two that come at once one gets it."""
+    """(organization, user) of a link that was valid until now; of two that come at once one gets it."""
     statement = (
         update(SignInLink)
         .where(SignInLink.token_sha256 == token_sha256, SignInLink.used_at.is_(None), SignInLink.expires_at > now)

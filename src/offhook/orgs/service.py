@@ -1,4 +1,4 @@
-"""Organisations, their people, sessions and API keys: the rules, without HTTP."""
+"""Organizations, their people, sessions and API keys: the rules, without HTTP."""
 
 import re
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ class SignedIn:
 
 @dataclass(frozen=True, slots=True)
 class FirstStart:
-    """The organisation that a new installation begins with and a one-time token for ``{base}/sign-in?token=…``."""
+    """The organization that a new installation begins with and a one-time token for ``{base}/sign-in?token=…``."""
 
     organization_id: int
     owner_email: str
@@ -49,9 +49,9 @@ class FirstStart:
 
 
 async def first_start(session: AsyncSession, settings: Settings) -> FirstStart:
-    """The first organisation and its owner, made when there is none, and a new sign-in token of 24 hours.
+    """The first organization and its owner, made when there is none, and a new sign-in token of 24 hours.
 
-    Two servers that start at once make one organisation: the second waits for the first one's transaction.
+    Two servers that start at once make one organization: the second waits for the first one's transaction.
     """
     now = datetime.now(UTC)
     await repository.lock_first_start(session)
@@ -81,11 +81,11 @@ async def find_organization(session: AsyncSession, id_or_name: str) -> Organizat
     if re.fullmatch(r"[0-9]{1,9}", id_or_name):
         by_number = await repository.organization(session, int(id_or_name))
         if by_number is None:
-            raise NotFound(f"No organisation has the number {id_or_name}.")
+            raise NotFound(f"No organization has the number {id_or_name}.")
         return by_number
     found = await repository.organizations_named(session, id_or_name)
     if len(found) != 1:
-        how_many = "No organisation is" if not found else "Several organisations are"
+        how_many = "No organization is" if not found else "Several organizations are"
         raise NotFound(f"{how_many} named {id_or_name!r}: give its number.")
     return found[0]
 
@@ -172,7 +172,7 @@ async def sign_in_by_link(session: AsyncSession, token: str, now: datetime) -> S
 
 
 async def sign_in(session: AsyncSession, user: User, now: datetime) -> SignedIn:
-    """A session in the organisation that the user joined first."""
+    """A session in the organization that the user joined first."""
     membership = await repository.first_membership(session, user.id)
     if membership is None:
         raise InvalidCredentials
@@ -180,7 +180,7 @@ async def sign_in(session: AsyncSession, user: User, now: datetime) -> SignedIn:
 
 
 async def sign_in_to(session: AsyncSession, user: User, organization_id: int, role: str, now: datetime) -> SignedIn:
-    """A new session in this organisation; that the user belongs to it is known."""
+    """A new session in this organization; that the user belongs to it is known."""
     token = await start_session(session, organization_id=organization_id, user_id=user.id, now=now)
     return SignedIn(token, user, organization_id, role)
 
@@ -243,7 +243,7 @@ async def grant_superuser(session: AsyncSession, email: str) -> User:
 
 
 async def concurrency_limit(session: AsyncSession, organization_id: int, settings: Settings) -> int:
-    """How many calls the organisation may have at once: its own limit, or the installation's."""
+    """How many calls the organization may have at once: its own limit, or the installation's."""
     organization = await repository.organization(session, organization_id)
     limit = organization.concurrency_limit if organization else None
     return limit if limit is not None else settings.org_concurrency_limit

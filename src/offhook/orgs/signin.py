@@ -38,13 +38,13 @@ class SignIn:
         self._per_address = RateLimiter(clock, limit=ADDRESS_ATTEMPTS, window_s=ADDRESS_WINDOW_S)
 
     async def sign_up(self, request: SignupRequest, ip: str | None) -> SignedIn:
-        """A user with an organisation of their own; raises ``SignupDisabled`` (403) or ``EmailTaken`` (409)."""
+        """A user with an organization of their own; raises ``SignupDisabled`` (403) or ``EmailTaken`` (409)."""
         if not self._settings.signup_enabled:
             raise SignupDisabled
         password_hash = await self._passwords.hash(request.password)
         async with self._db.transaction() as session:
             user = await service.create_user(session, request.email, name=request.name, password_hash=password_hash)
-            name = request.organization_name or f"{request.name or request.email.partition('@')[0]}'s organisation"
+            name = request.organization_name or f"{request.name or request.email.partition('@')[0]}'s organization"
             organization_id = await service.create_organization(session, name[:200])
             await service.add_member(session, organization_id, user.id, "owner")
             signed_in = await service.sign_in(session, user, self._clock.now())
@@ -89,7 +89,7 @@ class SignIn:
     async def accept_invitation(
         self, token: str, *, password: str | None, name: str | None, caller: Caller | None, ip: str | None
     ) -> SignedIn:
-        """Join, signed in to the organisation.
+        """Join, signed in to the organization.
 
         Whoever has an account proves it, by being signed in (``caller``) or by its password; anyone else gets one with
         ``password``. Works where sign-up is switched off: being invited is the permission.

@@ -1,4 +1,4 @@
-"""Organisations, their people and their credentials."""
+"""Organizations, their people and their credentials."""
 
 from datetime import datetime
 from typing import Any
@@ -122,7 +122,7 @@ class AuditEntry(Base):
 
 
 class DoNotCallEntry(Base):
-    """A number that the organisation must not dial. ``source``: ``manual``, ``import``, ``call`` (said so on a call)."""
+    """A number that the organization must not dial. ``source``: ``manual``, ``import``, ``call`` (said so on a call)."""
 
     __tablename__ = "do_not_call_entries"
     __table_args__ = (

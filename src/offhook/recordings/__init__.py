@@ -1,4 +1,4 @@
-"""Recordings: fixed speech of an organisation, for greetings, transitions and messages."""
+"""Recordings: fixed speech of an organization, for greetings, transitions and messages."""
 
 from offhook.kit.crypto import Keyring
 from offhook.recordings import endpoints, tasks

@@ -83,7 +83,7 @@ async def upload_recording(token: str, uploads: UploadsOf, request: Request) -> 
     "/",
     response_model=RecordingListResponse,
     operation_id="list_recordings",
-    openapi_extra=sdk_method("list_recordings", "List the recordings of the organisation."),
+    openapi_extra=sdk_method("list_recordings", "List the recordings of the organization."),
 )
 async def list_recordings(
     org: CurrentOrg,

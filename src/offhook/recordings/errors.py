@@ -54,7 +54,7 @@ class AudioUnusable(Unprocessable):
 
 
 class CannotTranscribe(Conflict):
-    """The built-in recogniser only knows expected phrases: configure a speech-to-text vendor to have files transcribed."""
+    """The built-in recognizer only knows expected phrases: configure a speech-to-text vendor to have files transcribed."""
 
     code = "stt_cannot_transcribe"
 

@@ -27,7 +27,7 @@ class Loaded:
 
 
 class Library:
-    """Finds recordings of an organisation by the ids that definitions name."""
+    """Finds recordings of an organization by the ids that definitions name."""
 
     def __init__(self, db: Database, storage: Storage) -> None:
         self._db = db

@@ -1,4 +1,4 @@
-"""The queries on recordings; every read takes the organisation."""
+"""The queries on recordings; every read takes the organization."""
 
 from collections.abc import Collection, Mapping
 from typing import Any

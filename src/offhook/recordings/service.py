@@ -1,4 +1,4 @@
-"""Recordings: uploaded by link, decoded at once, named by their organisation, copied and renamed with workflows."""
+"""Recordings: uploaded by link, decoded at once, named by their organization, copied and renamed with workflows."""
 
 import asyncio
 import re
@@ -26,7 +26,7 @@ from offhook.recordings.ports import RecordingUsers
 from offhook.recordings.schemas import RecordingCreate
 from offhook.recordings.tables import WorkflowRecording
 
-# Under the storage's folder: files by organisation, and what is being decoded.
+# Under the storage's folder: files by organization, and what is being decoded.
 UPLOADS: Final = "fixed-speech"
 DRAFTS: Final = "uploads"
 # After this an upload is removed, if nobody has made a recording of it.
@@ -137,7 +137,7 @@ async def get(session: AsyncSession, organization_id: int, recording_id: str) ->
 
 
 async def known(session: AsyncSession, organization_id: int, recording_ids: Collection[str]) -> set[str]:
-    """Those of the ids that are recordings of the organisation."""
+    """Those of the ids that are recordings of the organization."""
     return await repository.known_ids(session, organization_id, recording_ids) if recording_ids else set()
 
 

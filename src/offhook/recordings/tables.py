@@ -1,4 +1,4 @@
-"""Recordings of an organisation: files that agents play instead of speaking."""
+"""Recordings of an organization: files that agents play instead of speaking."""
 
 from datetime import datetime
 from decimal import Decimal

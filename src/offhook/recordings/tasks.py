@@ -44,7 +44,7 @@ async def _sweep_organization(root: Root, folder: Path, before: float) -> int:
 
 
 def _folders(parent: Path) -> list[Path]:
-    """Of the organisations."""
+    """Of the organizations."""
     return [entry for entry in _entries(parent) if entry.name.isdecimal() and entry.is_dir()]
 
 

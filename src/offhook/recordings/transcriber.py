@@ -1,4 +1,4 @@
-"""What is said in a recording, by the organisation's speech-to-text vendor."""
+"""What is said in a recording, by the organization's speech-to-text vendor."""
 
 import asyncio
 import wave

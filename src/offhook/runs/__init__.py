@@ -43,7 +43,7 @@ class _RunCounts:
 
 
 class _Charging:
-    """Implements ``models.prices.Charging`` by the organisations' own terms."""
+    """Implements ``models.prices.Charging`` by the organizations' own terms."""
 
     async def is_enforced(self, session: AsyncSession, organization_id: int) -> bool:
         return await usage.is_enforced(session, organization_id)

@@ -1,4 +1,4 @@
-"""What superusers ask of runs, across all organisations."""
+"""What superusers ask of runs, across all organizations."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -20,7 +20,7 @@ ALL_FILTERS: Final[Mapping[str, Field]] = {
 }
 # Counting a million rows takes longer than anyone waits for a number of pages that nobody turns.
 MAX_COUNTED: Final = 50_000
-# No index leads to what other columns say among the runs of all organisations: so many of the newest are looked at, and
+# No index leads to what other columns say among the runs of all organizations: so many of the newest are looked at, and
 # fewer when each one's values have to be looked up.
 WINDOW: Final = 25_000
 WINDOW_OF_VALUES: Final = 4_000
@@ -36,7 +36,7 @@ _SEEN: Final = (
 async def page(session: AsyncSession, query: RunQuery) -> Found:
     """Rows of ``listing.COLUMNS``, ``organization_id`` and ``created_by``, and how many match: with filters, 50,000 at most.
 
-    Every run of an organisation is looked at when the filters name it. Else filters on more than ``id`` and
+    Every run of an organization is looked at when the filters name it. Else filters on more than ``id`` and
     ``created_at`` look at the newest runs that those two leave.
     """
     limit, offset = query.page.limit, query.page.offset

@@ -14,7 +14,7 @@ async def settle(session: AsyncSession, runs: Sequence[Run]) -> None:
     """In the transaction that stores the end of these runs, and last in it: charge them, tell of them, and enqueue the
     jobs of their versions' webhook and QA nodes; idempotent.
 
-    Organisations go one after the other in one order, so that two such transactions never wait for each other.
+    Organizations go one after the other in one order, so that two such transactions never wait for each other.
     """
     for organization_id in sorted({run.organization_id for run in runs}):
         theirs = sorted((run for run in runs if run.organization_id == organization_id), key=lambda run: run.id)

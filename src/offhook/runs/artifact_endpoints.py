@@ -32,7 +32,7 @@ MAX_EVENT_ID = 2**31 - 1
 async def _open(
     session: Session, caller: Caller | None, links: Links, link: str | None, artifact: Artifact, ids: tuple[int, int]
 ) -> Run:
-    """The run, for a caller of its organisation or for who holds a link to this artifact of it."""
+    """The run, for a caller of its organization or for who holds a link to this artifact of it."""
     workflow_id, run_id = ids
     if link is not None:
         run = await repository.run_of_signed_link(session, run_id) if links.is_for(link, artifact, run_id) else None

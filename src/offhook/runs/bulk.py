@@ -50,7 +50,7 @@ async def create_calls(
 ) -> list[MadeRun]:
     """Runs in state ``initiated``, each with a token for its media, in the order of ``calls``.
 
-    The caller holds the organisation's call slots (``limits.lock_call_slots``) and has seen that there are enough.
+    The caller holds the organization's call slots (``limits.lock_call_slots``) and has seen that there are enough.
     """
     now = datetime.now(UTC)
     made = await session.execute(

@@ -1,4 +1,4 @@
-"""The tools of an organisation as the voice loop calls them. Each implements ``voice.ports.Tool``."""
+"""The tools of an organization as the voice loop calls them. Each implements ``voice.ports.Tool``."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -179,7 +179,7 @@ class TransferDesk(Protocol):
     async def ring(
         self, organization_id: int, run_id: int, number: str, timeout_s: float, *, is_blind: bool = False
     ) -> Handover:
-        """Call ``number`` (E.164) while the caller waits. Returns when it has answered; TransferRefused. Cancelling it
+        """Call ``number`` (E.164) while the caller waits. Returns when it has answered; TransferRefused. Canceling it
         stops the ringing. ``is_blind``: where the carrier can, the caller is sent there without waiting for an answer,
         and this returns at once."""
         ...

@@ -15,7 +15,7 @@ from offhook.usage import service as usage_service
 
 
 async def of_callback(session: AsyncSession, run_id: int, mode: str) -> Run | None:
-    """Without an organisation on purpose: a carrier's callback names the run, and its signature is checked next."""
+    """Without an organization on purpose: a carrier's callback names the run, and its signature is checked next."""
     found = await session.execute(
         select(Run).where(Run.id == run_id, Run.mode == mode).execution_options(populate_existing=True)
     )
@@ -33,7 +33,7 @@ async def by_call_id(
 
 
 async def claimed(session: AsyncSession, mode: str, call_ids: Collection[str], *, but: int) -> set[str]:
-    """Those of these calls that other runs have. Without an organisation on purpose: several may share an account at a
+    """Those of these calls that other runs have. Without an organization on purpose: several may share an account at a
     carrier, and nothing is said of whose they are."""
     found = await session.scalars(select(Run.call_id).where(Run.mode == mode, Run.call_id.in_(call_ids), Run.id != but))
     return {call_id for call_id in found if call_id is not None}
@@ -87,7 +87,7 @@ async def machine_answered(session: AsyncSession, organization_id: int, run_id: 
 async def without_media(
     session: AsyncSession, modes: list[str], now: datetime, *, answered_s: float, inbound_s: float, limit: int = 100
 ) -> list[tuple[str, int, int]]:
-    """(mode, organisation, run) of calls that a carrier has connected, or was told to, and whose media never came."""
+    """(mode, organization, run) of calls that a carrier has connected, or was told to, and whose media never came."""
     answered = (Run.status == IN_PROGRESS) & (Run.answered_at < now - timedelta(seconds=answered_s))
     taken = (Run.direction == "inbound") & (Run.created_at < now - timedelta(seconds=inbound_s))
     found = await session.execute(

@@ -67,7 +67,7 @@ async def claim(
     now: datetime,
     max_turns: int | None = None,
 ) -> Claim:
-    """Claim the chat for one answer. ``ids`` are (organisation, workflow, run).
+    """Claim the chat for one answer. ``ids`` are (organization, workflow, run).
 
     Raises RunNotFound (404), ChatIsOver (409), ChatIsFull (409) when it has had ``max_turns``, and ChatConflict (409)
     when the chat is at another revision than expected or another message is being answered.

@@ -34,11 +34,11 @@ async def store(session: AsyncSession, run: Run) -> int:
 
 
 async def store_all(session: AsyncSession, organization_id: int, runs: Sequence[Run]) -> None:
-    """Write the cost lines of runs that are over, count them in their organisation's usage and charge them.
+    """Write the cost lines of runs that are over, count them in their organization's usage and charge them.
 
     Idempotent: lines are replaced, and a run that is told again with another use changes sums and balance by the
     difference. ``run.cost_cents`` is set too, and what has no known price stands in ``run.usage["unpriced"]``. Locks
-    the organisation's account: call it late in the transaction.
+    the organization's account: call it late in the transaction.
     """
     price_list = await prices.price_list(session, organization_id)
     found = [_priced(run, price_list, _called_at(run)) for run in runs]

@@ -16,7 +16,7 @@ from offhook.runs.tables import RunCount, RunCountChange
 
 FOLD_EVERY_S: Final = 30.0
 _AT_ONCE: Final = 50_000
-# Above this, all of the organisation's are read.
+# Above this, all of the organization's are read.
 _FEW: Final = 100
 # One statement, so that whoever reads sees each run in one of the two tables and in one only.
 _FOLD: Final = text("""
@@ -35,7 +35,7 @@ SELECT count(*) FROM gone
 async def of_workflows(
     session: AsyncSession, organization_id: int | None, workflow_ids: Collection[int]
 ) -> dict[int, int]:
-    """Runs by workflow; those without any are left out. None: of any organisation, for superusers."""
+    """Runs by workflow; those without any are left out. None: of any organization, for superusers."""
     each = _sums("workflow_id", organization_id, workflow_ids if len(workflow_ids) <= _FEW else None)
     # Two arrays, because thousands of rows take longer to be read than to be summed.
     arrays: list[ColumnElement[Any]] = [func.array_agg(each.c[name], type_=NullType()) for name in ("id", "runs")]
@@ -45,13 +45,13 @@ async def of_workflows(
 
 
 async def of_organizations(session: AsyncSession) -> dict[int, int]:
-    """Runs by organisation, for superusers."""
+    """Runs by organization, for superusers."""
     each = _sums("organization_id", None, None)
     return {row.id: row.runs for row in await session.execute(select(each.c.id, each.c.runs))}
 
 
 async def total(session: AsyncSession, organization_id: int | None = None, workflow_id: int | None = None) -> int:
-    """The runs of a workflow, of an organisation, or of all for superusers."""
+    """The runs of a workflow, of an organization, or of all for superusers."""
     each = _sums("organization_id", organization_id, None if workflow_id is None else [workflow_id])
     return int((await session.execute(select(func.coalesce(func.sum(each.c.runs), 0)))).scalar_one())
 
@@ -68,7 +68,7 @@ async def fold(db: Database) -> None:
 
 
 def _sums(by: str, organization_id: int | None, workflow_ids: Collection[int] | None) -> Subquery:
-    """``id`` and ``runs`` of each workflow or organisation, of all where nothing else is said."""
+    """``id`` and ``runs`` of each workflow or organization, of all where nothing else is said."""
 
     def wanted(table: Any) -> list[ColumnElement[bool]]:
         mine = [] if organization_id is None else [table.organization_id == organization_id]

@@ -10,7 +10,7 @@ class RunNotFound(NotFound):
 
 
 class ConcurrentCallLimit(TooManyRequests):
-    """Your organisation has as many live calls as it may have."""
+    """Your organization has as many live calls as it may have."""
 
     code = "concurrent_call_limit"
 

@@ -34,7 +34,7 @@ _MOMENTS: Final = ARRAY(DateTime(timezone=True))
 
 
 async def insights(session: AsyncSession, organization_id: int, now: datetime, count: int) -> dict[str, Any]:
-    """``{days, agents}`` of finished runs; days by the organisation's clocks, the oldest first, empty ones included.
+    """``{days, agents}`` of finished runs; days by the organization's clocks, the oldest first, empty ones included.
 
     Agents are the busiest ones, from the UTC day on in which the first of these days begins.
     """

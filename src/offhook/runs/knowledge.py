@@ -12,7 +12,7 @@ log = structlog.get_logger(__name__)
 
 
 class CallKnowledge:
-    """Of one organisation."""
+    """Of one organization."""
 
     def __init__(self, consultant: Consultant, organization_id: int) -> None:
         self._consultant = consultant

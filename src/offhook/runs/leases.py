@@ -15,7 +15,7 @@ from offhook.runs.tables import Run
 async def take(session: AsyncSession, run_id: int, *, worker_id: str, now: datetime, until: datetime) -> Run | None:
     """Move a run that no worker carries to ``in_progress`` and give it to this one; None when it is not to be had.
 
-    Without an organisation on purpose: the caller has just spent the run's media token.
+    Without an organization on purpose: the caller has just spent the run's media token.
     """
     taken = await session.execute(
         update(Run)
@@ -71,7 +71,7 @@ def _in_order(run_ids: Sequence[int], *conditions: ColumnElement[bool]) -> Selec
 
 
 async def expired(session: AsyncSession, now: datetime, limit: int = 200) -> list[tuple[int, datetime]]:
-    """Runs of any organisation whose worker fell silent, with the lease that ran out, longest silent first."""
+    """Runs of any organization whose worker fell silent, with the lease that ran out, longest silent first."""
     rows = await session.execute(
         select(Run.id, Run.lease_until)
         .where(Run.is_leased, Run.lease_until < now)
@@ -93,7 +93,7 @@ async def lock_expired(session: AsyncSession, run_id: int, seen: datetime) -> Ru
 
 
 async def never_connected(session: AsyncSession, before: datetime, limit: int = 200) -> list[tuple[int, int]]:
-    """(organisation, run) of live runs that no worker ever took and whose last sign of life is older than ``before``."""
+    """(organization, run) of live runs that no worker ever took and whose last sign of life is older than ``before``."""
     last_sign = func.greatest(Run.created_at, func.coalesce(Run.started_at, Run.created_at))
     rows = await session.execute(
         select(Run.organization_id, Run.id)

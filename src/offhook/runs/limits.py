@@ -1,4 +1,4 @@
-"""How many calls an organisation may have at once, counted and taken in one transaction."""
+"""How many calls an organization may have at once, counted and taken in one transaction."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ RETRY_AFTER_S: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class CallRoom:
-    """How many calls an organisation may have, and has."""
+    """How many calls an organization may have, and has."""
 
     limit: int
     live: int
@@ -30,7 +30,7 @@ class CallRoom:
 
 
 async def lock_call_slots(session: AsyncSession, organization_id: int) -> None:
-    """Nobody else adds a call of this organisation until this transaction ends."""
+    """Nobody else adds a call of this organization until this transaction ends."""
     await session.execute(
         text("SELECT pg_advisory_xact_lock(hashtextextended('offhook.call_slots', :id))"), {"id": organization_id}
     )
@@ -51,7 +51,7 @@ async def take_call_slot(session: AsyncSession, organization_id: int) -> None:
     room = await call_room(session, organization_id)
     if not room.free:
         raise ConcurrentCallLimit(
-            f"Your organisation has {room.limit} live calls, as many as it may have: wait until one ends.",
+            f"Your organization has {room.limit} live calls, as many as it may have: wait until one ends.",
             headers={"Retry-After": str(RETRY_AFTER_S)},
         )
 
@@ -86,7 +86,7 @@ async def calls_by_number(session: AsyncSession, organization_id: int, numbers: 
 
 
 async def live_calls(session: AsyncSession, organization_id: int) -> int:
-    """How many calls of the organisation are not over."""
+    """How many calls of the organization are not over."""
     found = await session.execute(
         select(func.count())
         .select_from(Run)

@@ -242,7 +242,7 @@ def _by_index(
 
 
 def _having(value: ColumnElement[bool], conditions: Conditions) -> Select[Any]:
-    """The ids of the organisation's runs that have a value."""
+    """The ids of the organization's runs that have a value."""
     same_organization = [_on_values(part) for part in conditions.on_columns if columns_of(part) == {"organization_id"}]
     return select(RunValue.run_id).where(*same_organization, value).correlate(None)
 

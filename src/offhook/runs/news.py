@@ -22,7 +22,7 @@ async def tell_started(session: AsyncSession, run: Run) -> None:
 
 
 async def tell_finished(session: AsyncSession, runs: Sequence[Run]) -> None:
-    """Everything about these runs of one organisation is stored. ``run.failed`` is any end but ``completed``: busy, no
+    """Everything about these runs of one organization is stored. ``run.failed`` is any end but ``completed``: busy, no
     answer, canceled too."""
     news = [
         webhooks.News(

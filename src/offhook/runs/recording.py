@@ -55,7 +55,7 @@ class _Side:
         return frames
 
     def place(self, frames: list[_Frame]) -> None:
-        """Decode in one go and put each frame where its time says, joined to its neighbour when that is near enough."""
+        """Decode in one go and put each frame where its time says, joined to its neighbor when that is near enough."""
         if not frames:
             return
         sound = self._codec.decode(b"".join([payload for _, payload in frames]))

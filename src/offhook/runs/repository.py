@@ -1,4 +1,4 @@
-"""The queries on runs; every read takes the organisation, and what has none says why."""
+"""The queries on runs; every read takes the organization, and what has none says why."""
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
@@ -32,12 +32,12 @@ async def by_ids(session: AsyncSession, runs: Collection[tuple[int, int]]) -> di
 
 
 async def run_of_claimed_token(session: AsyncSession, run_id: int) -> Run | None:
-    """Without an organisation on purpose: the caller is a carrier's socket, and its token was just found to be right."""
+    """Without an organization on purpose: the caller is a carrier's socket, and its token was just found to be right."""
     return await session.get(Run, run_id)
 
 
 async def run_of_signed_link(session: AsyncSession, run_id: int) -> Run | None:
-    """Without an organisation on purpose: the link that names this run was signed by us for whoever holds it."""
+    """Without an organization on purpose: the link that names this run was signed by us for whoever holds it."""
     return await session.get(Run, run_id)
 
 

@@ -162,7 +162,7 @@ class Reviews:
         llms = [llm for llm in models.llm if llm.ref.provider != OFFLINE]
         if wanted and (not llms or not _is(llms[0], wanted)):
             error = (
-                f"{wanted['provider']} {wanted.get('model', '')}".strip() + " is not configured for this organisation."
+                f"{wanted['provider']} {wanted.get('model', '')}".strip() + " is not configured for this organization."
             )
             return _Verdict("failed", {"error": error}, {})
         if not llms:
@@ -182,7 +182,7 @@ class Reviews:
             async with asyncio.timeout(TIMEOUT_S):
                 result = _read(await chain.ask(request))
         except (AllModelsFailed, ValueError, TimeoutError) as error:
-            reason = str(error) or f"No judgement within {TIMEOUT_S:g} s."
+            reason = str(error) or f"No judgment within {TIMEOUT_S:g} s."
             return _Verdict("failed", {"error": reason[:500]}, usage.as_dict(), may_repeat=True)
         counted = usage.as_dict()
         answered = counted["llm"][-1]  # those before it failed
@@ -241,7 +241,7 @@ def _is(llm: Llm, wanted: Mapping[str, str]) -> bool:
 
 
 def _read(text: str) -> dict[str, Any]:
-    """The judgement in a model's answer. ValueError: one sentence on what it is not."""
+    """The judgment in a model's answer. ValueError: one sentence on what it is not."""
     start, end = text.find("{"), text.rfind("}")
     try:
         found = json.loads(text[start : end + 1]) if start >= 0 else None

@@ -214,7 +214,7 @@ class _Insight(BaseModel):
 
 
 class DayInsight(_Insight):
-    """``date`` is a day by the organisation's clocks."""
+    """``date`` is a day by the organization's clocks."""
 
     date: date
 

@@ -89,7 +89,7 @@ def run_name(prefix: str) -> str:
 
 
 async def get(session: AsyncSession, organization_id: int, run_id: int, *, workflow_id: int | None = None) -> Run:
-    """The run; RunNotFound (404) when it is another organisation's or, if that is given, another workflow's."""
+    """The run; RunNotFound (404) when it is another organization's or, if that is given, another workflow's."""
     run = await repository.by_id(session, organization_id, run_id)
     if run is None or (workflow_id is not None and run.workflow_id != workflow_id):
         raise RunNotFound

@@ -12,7 +12,7 @@ log = structlog.get_logger(__name__)
 
 
 class CallSounds:
-    """Of one organisation."""
+    """Of one organization."""
 
     def __init__(self, library: Library, organization_id: int) -> None:
         self._library = library

@@ -42,7 +42,7 @@ class Run(Base):
         # The texts that are looked for inside of, as narrow as can be: the wide indexes take twice as long to read.
         Index("ix_runs_org", "organization_id", "id", postgresql_include=["phone_number", "call_id_lower"]),
         *(Index(f"ix_runs_org_{column}", "organization_id", column) for column in _COUNTED),
-        # Superusers list the runs of all organisations.
+        # Superusers list the runs of all organizations.
         Index(
             "ix_runs_created",
             "created_at",

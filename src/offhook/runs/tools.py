@@ -1,4 +1,4 @@
-"""The tools that an agent may call in one conversation: those of its organisation, and the built-in one of the demos."""
+"""The tools that an agent may call in one conversation: those of its organization, and the built-in one of the demos."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence

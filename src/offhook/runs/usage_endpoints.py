@@ -1,4 +1,4 @@
-"""Every run of an organisation, as a list and as a download."""
+"""Every run of an organization, as a list and as a download."""
 
 from typing import Annotated, Any
 

@@ -1,4 +1,4 @@
-"""Runs of a whole organisation as its usage page and its report show them."""
+"""Runs of a whole organization as its usage page and its report show them."""
 
 import json
 from collections.abc import AsyncIterator, Sequence

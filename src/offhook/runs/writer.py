@@ -40,7 +40,7 @@ class RunEvents:
         """Take an event and return at once. Live-only events go to live listeners and nowhere else."""
         if event.type in LIVE_ONLY:
             if self._on_live is not None:
-                # what a recogniser or a model says may be no text that can be sent: half of a surrogate pair
+                # what a recognizer or a model says may be no text that can be sent: half of a surrogate pair
                 self._on_live(self._run_id, replace(event, data=plain(event.data)))
             return
         self.has_ended = self.has_ended or event.type == CALL_ENDED

@@ -70,7 +70,7 @@ async def config_warnings(org: CurrentOrg, accounts: Accounts) -> dict[str, int]
 
 @router.get("/telephony-configs", response_model=TelephonyConfigList, operation_id="list_telephony_configs")
 async def list_configurations(org: CurrentOrg, accounts: Accounts) -> dict[str, Any]:
-    """The organisation's carrier accounts. The sandbox needs none."""
+    """The organization's carrier accounts. The sandbox needs none."""
     return {"configurations": await accounts.listing(org.organization_id)}
 
 

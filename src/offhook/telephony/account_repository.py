@@ -1,4 +1,4 @@
-"""The queries on carrier accounts and their numbers; every read takes the organisation, and what has none says why."""
+"""The queries on carrier accounts and their numbers; every read takes the organization, and what has none says why."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -86,7 +86,7 @@ async def unset_default(session: AsyncSession, organization_id: int, except_id: 
 
 
 async def accounts_at_carrier(session: AsyncSession, provider: str, reference: str) -> Sequence[TelephonyConfiguration]:
-    """Without an organisation on purpose: a carrier's webhook names its account, and its signature is checked next."""
+    """Without an organization on purpose: a carrier's webhook names its account, and its signature is checked next."""
     found = await session.execute(
         select(TelephonyConfiguration)
         .where(TelephonyConfiguration.provider == provider, TelephonyConfiguration.account_reference == reference)
@@ -171,7 +171,7 @@ async def unset_primary(session: AsyncSession, organization_id: int) -> None:
 async def routed_elsewhere(session: AsyncSession, account: TelephonyConfiguration, address: str) -> bool:
     """Whether another row has this number at the same account of the carrier: a call could go to either.
 
-    Looks at all organisations on purpose; says nothing of whose it is.
+    Looks at all organizations on purpose; says nothing of whose it is.
     """
     if account.account_reference is None:
         return False

@@ -18,7 +18,7 @@ SANDBOX: Final = "sandbox"
 
 
 class Accounts:
-    """Carrier accounts of organisations; opened secrets live in a CarrierAccount and nowhere else."""
+    """Carrier accounts of organizations; opened secrets live in a CarrierAccount and nowhere else."""
 
     def __init__(self, keyring: Keyring, settings: Settings) -> None:
         self._keyring = keyring
@@ -49,7 +49,7 @@ class Accounts:
             return await self.opened(session, row)
         if provider in {None, SANDBOX}:
             return CarrierAccount(organization_id, SANDBOX)
-        raise ConfigurationNotFound(f"Your organisation has no account at {provider}.")
+        raise ConfigurationNotFound(f"Your organization has no account at {provider}.")
 
     async def of_run(self, session: AsyncSession, run: Run) -> CarrierAccount:
         """The account that carries, or is to carry, this run. ConfigurationNotFound (404) when it was deleted."""
@@ -80,7 +80,7 @@ class Accounts:
         )
 
     def platform_account(self, organization_id: int) -> CarrierAccount:
-        """The installation's own account, acting for an organisation."""
+        """The installation's own account, acting for an organization."""
         return CarrierAccount(organization_id, self.platform_carrier, None, dict(self._platform_config))
 
     def config_of(self, row: TelephonyConfiguration) -> dict[str, Any]:

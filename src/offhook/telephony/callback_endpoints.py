@@ -93,7 +93,7 @@ async def transfer_result(transfer_id: TransferId, request: Request_, transfers:
 
 @router.post("/inbound/run", response_class=Response, operation_id="inbound_run", max_body_size=MAX_BODY_BYTES)
 async def inbound_run(request: Request_, inbound: Inbounds) -> Response:
-    """Brings a call to the agent of the called number: the organisation is found by the carrier's account, the agent by
+    """Brings a call to the agent of the called number: the organization is found by the carrier's account, the agent by
     the number. Answers in the carrier's own format, also when it refuses the call."""
     return _rendered(await inbound.take(request.webhook))
 

@@ -121,7 +121,7 @@ class Callbacks:
         raise WebhookRefused
 
     async def _accounts_of(self, spec: CarrierSpec, webhook: Webhook, workflow_id: int | None) -> list[CarrierAccount]:
-        """The accounts that the request claims to be of, or all of the carrier's in the workflow's organisation."""
+        """The accounts that the request claims to be of, or all of the carrier's in the workflow's organization."""
         async with self._db.transaction() as session:
             if workflow_id is not None:
                 organization_id = await workflows.organization_of(session, workflow_id)

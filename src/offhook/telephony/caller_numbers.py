@@ -30,7 +30,7 @@ async def for_one(session: AsyncSession, account: CarrierAccount) -> str:
 
 async def for_campaign(session: AsyncSession, account: CarrierAccount, count: int) -> list[str]:
     """Of so many calls of campaigns, which :func:`capacity` has room for: no number has two at once unless the account says
-    that it carries more. The caller holds the organisation's call slots."""
+    that it carries more. The caller holds the organization's call slots."""
     only = _only(account) if is_one_call_each(account) else account.caller_number or _only(account)
     if only is not None:
         return [only] * count

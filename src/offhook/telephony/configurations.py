@@ -1,4 +1,4 @@
-"""Carrier accounts of an organisation: what they consist of, their secrets, and whether the carrier takes them."""
+"""Carrier accounts of an organization: what they consist of, their secrets, and whether the carrier takes them."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ from offhook.telephony.ports import CarrierAccount, CarrierFailed, Carriers, Car
 from offhook.telephony.providers.sandbox.config import SandboxConfig
 from offhook.telephony.tables import TelephonyConfiguration
 
-# Raises a Conflict (409) while the account, by organisation and id, may not be removed.
+# Raises a Conflict (409) while the account, by organization and id, may not be removed.
 RemovalCheck = Callable[[AsyncSession, int, int], Awaitable[None]]
 
 
@@ -81,7 +81,7 @@ class _Checked:
 
 
 class Configurations:
-    """Every change is written to the audit log. ConfigurationNotFound (404) for another organisation's."""
+    """Every change is written to the audit log. ConfigurationNotFound (404) for another organization's."""
 
     def __init__(
         self, db: Database, carriers: Carriers, accounts: Accounts, address: PublicAddress, hooks: AccountHooks
@@ -93,7 +93,7 @@ class Configurations:
         self._hooks = hooks
 
     def configurable(self) -> list[CarrierSpec]:
-        """Carriers of which an organisation can have accounts, by name."""
+        """Carriers of which an organization can have accounts, by name."""
         found = [self._carriers.find(name) for name in sorted(self._carriers.names)]
         return [spec for spec in found if spec is not None and spec.config is not None]
 

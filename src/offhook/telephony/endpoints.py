@@ -122,7 +122,7 @@ async def trigger_agent(
 
 
 async def _workflow_behind(db: Database, organization_id: int, path: str) -> int:
-    """TriggerNotFound (404), also for another organisation's: that one exists is nobody else's business."""
+    """TriggerNotFound (404), also for another organization's: that one exists is nobody else's business."""
     async with db.transaction() as session:
         owner, workflow_id = await workflows.by_trigger(session, path)
     if owner != organization_id:

@@ -10,7 +10,7 @@ class ConfigurationNotFound(NotFound):
 
 
 class PhoneNumberNotFound(NotFound):
-    """Your organisation has no phone number with this id to call from."""
+    """Your organization has no phone number with this id to call from."""
 
     code = "from_phone_number_not_found"
 

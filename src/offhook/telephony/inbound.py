@@ -102,7 +102,7 @@ class InboundCalls:
         self._refusals = refusals
 
     async def take(self, webhook: Webhook, workflow_id: int | None = None) -> Document:
-        """``workflow_id`` replaces the number's agent (the deprecated address); it must be of the same organisation."""
+        """``workflow_id`` replaces the number's agent (the deprecated address); it must be of the same organization."""
         spec, answerer = self._recognised(webhook)
         try:
             return await self._take(spec, answerer, webhook, workflow_id)
@@ -146,7 +146,7 @@ class InboundCalls:
         return await self._answer(spec, answerer, taken, call)
 
     async def _proven(self, spec: CarrierSpec, webhook: Webhook) -> _Proven:
-        """Accounts of several organisations may be one at the carrier: all whose secrets fit are looked at."""
+        """Accounts of several organizations may be one at the carrier: all whose secrets fit are looked at."""
         reference = self._callbacks.reference(spec, webhook)
         async with self._db.transaction() as session:
             found = await repository.accounts_at_carrier(session, spec.name, reference)

@@ -47,7 +47,7 @@ class CarrierLookup:
         return {**answer, "carrier": said.carrier, "line_type": line_type, "source": account.provider}
 
     async def _provider(self, organization_id: int) -> tuple[NumberLookup, CarrierAccount] | None:
-        """The organisation's own account first, its default before others, then the platform's."""
+        """The organization's own account first, its default before others, then the platform's."""
         async with self._db.transaction() as session:
             rows = await repository.configurations(session, organization_id)
             for row in sorted(rows, key=lambda one: (not one.is_default_outbound, one.id)):

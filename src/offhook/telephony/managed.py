@@ -1,4 +1,4 @@
-"""Numbers that the platform buys with its own carrier account for organisations, and gives back."""
+"""Numbers that the platform buys with its own carrier account for organizations, and gives back."""
 
 from dataclasses import asdict, dataclass
 from datetime import timedelta
@@ -76,7 +76,7 @@ class ManagedNumbers:
         return await self._search(self._accounts.platform_account(organization_id), country, area_code, None)
 
     async def quick_connect(self, caller: Caller, wish: Wish) -> dict[str, Any]:
-        """Buy a number and make it the organisation's. WorkflowNotFound (404), NoNumberForSale (409), NumberNotBought
+        """Buy a number and make it the organization's. WorkflowNotFound (404), NoNumberForSale (409), NumberNotBought
         (502): then nothing is left."""
         account = self._accounts.platform_account(caller.organization_id)
         if wish.workflow_id is not None:
@@ -124,7 +124,7 @@ class ManagedNumbers:
                 await self._undo(account, purchase)
 
     async def _finish(self, account: CarrierAccount, purchase: NumberPurchase) -> bool:
-        """False for what is to be undone; else the number became the organisation's, or the carrier is away."""
+        """False for what is to be undone; else the number became the organization's, or the carrier is away."""
         found = _wish(purchase)
         if found is None:
             return False
@@ -211,7 +211,7 @@ class ManagedNumbers:
             return None
 
     async def _keep(self, caller: Caller, wish: Wish, purchase: NumberPurchase) -> PhoneNumber:
-        """The number becomes the organisation's in one transaction; NumberNotBought when somebody has it, or the purchase
+        """The number becomes the organization's in one transaction; NumberNotBought when somebody has it, or the purchase
         was settled by somebody else."""
         async with self._db.transaction() as session:
             await purchases.lock(session, purchase.phone_number)
@@ -249,7 +249,7 @@ class ManagedNumbers:
     async def _configuration(
         self, session: AsyncSession, organization_id: int, provider: str
     ) -> TelephonyConfiguration:
-        """The organisation's row of the platform's own account, made by its first number."""
+        """The organization's row of the platform's own account, made by its first number."""
         found = await repository.managed(session, organization_id)
         if found is not None:
             return found
@@ -288,7 +288,7 @@ class ManagedNumbers:
         try:
             carrier_id = await self._catalog().owned(account, purchase.phone_number)
             async with self._db.transaction() as session:
-                # another organisation's, or an earlier purchase of the same number, is not given back
+                # another organization's, or an earlier purchase of the same number, is not given back
                 is_somebodys = await purchases.is_kept(session, purchase.phone_number)
             if carrier_id is not None and not is_somebodys:
                 await self._catalog().release(account, purchase.phone_number, carrier_id)

@@ -56,7 +56,7 @@ class AvailableNumbersResponse(BaseModel):
 
 
 class QuickConnectRequest(BaseModel):
-    """``forward``: a number to which the existing one is forwarded; ``new``: the organisation's primary line."""
+    """``forward``: a number to which the existing one is forwarded; ``new``: the organization's primary line."""
 
     mode: Literal["forward", "new"]
     country: Country = "US"

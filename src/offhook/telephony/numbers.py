@@ -58,7 +58,7 @@ class NewNumber:
 
 
 class Numbers:
-    """ConfigurationNotFound and NumberNotFound (404) for another organisation's. Changes are in the audit log."""
+    """ConfigurationNotFound and NumberNotFound (404) for another organization's. Changes are in the audit log."""
 
     def __init__(
         self, db: Database, carriers: Carriers, accounts: Accounts, address: PublicAddress, hooks: AccountHooks

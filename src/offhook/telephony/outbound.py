@@ -55,7 +55,7 @@ RESERVED_CONTEXT: Final = frozenset(
 @dataclass(frozen=True, slots=True)
 class CallOrder:
     """A call to place. ``run_id`` names a run that exists and waits for it, else one is made. Numbers are E.164; without
-    ``to_number`` the waiting run's own is dialled, by a test (``use_draft``) at last the organisation's test number."""
+    ``to_number`` the waiting run's own is dialled, by a test (``use_draft``) at last the organization's test number."""
 
     organization_id: int
     workflow_id: int
@@ -199,7 +199,7 @@ class Outbound:
     async def prepare(
         self, session: AsyncSession, route: Route, campaign_id: int, calls: Sequence[BatchCall]
     ) -> list[PreparedCall]:
-        """Make the runs, in the order of ``calls``. The caller holds as many of the organisation's call slots."""
+        """Make the runs, in the order of ``calls``. The caller holds as many of the organization's call slots."""
         ours = await caller_numbers.for_campaign(session, route.account, len(calls))
         contexts = [
             call_context(route.account, call.context, call.platform_context, call.to_number, from_number)

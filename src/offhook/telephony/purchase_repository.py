@@ -1,4 +1,4 @@
-"""The queries on purchases of numbers. They are the installation's own book, so none but their writer takes the organisation."""
+"""The queries on purchases of numbers. They are the installation's own book, so none but their writer takes the organization."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -43,7 +43,7 @@ async def note_attempt(session: AsyncSession, purchase_id: int, error: str) -> N
 
 
 async def is_kept(session: AsyncSession, number: str) -> bool:
-    """Whether some organisation has this number of the platform's."""
+    """Whether some organization has this number of the platform's."""
     found = await session.execute(
         select(PhoneNumber.id).where(PhoneNumber.address_normalized == number, PhoneNumber.is_managed).limit(1)
     )
@@ -51,7 +51,7 @@ async def is_kept(session: AsyncSession, number: str) -> bool:
 
 
 async def lock(session: AsyncSession, number: str) -> None:
-    """Nobody else makes this number an organisation's until this transaction ends."""
+    """Nobody else makes this number an organization's until this transaction ends."""
     key = f"offhook.purchase:{number}"
     await session.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))"), {"key": key})
 
@@ -67,7 +67,7 @@ async def give_up(session: AsyncSession, purchase_id: int) -> None:
 
 
 async def was_repeated(session: AsyncSession, purchase: NumberPurchase) -> bool:
-    """Whether the organisation has bought what it wanted since, by asking for the same again."""
+    """Whether the organization has bought what it wanted since, by asking for the same again."""
     found = await session.execute(
         select(NumberPurchase.id)
         .where(NumberPurchase.organization_id == purchase.organization_id, NumberPurchase.id > purchase.id)

@@ -1,4 +1,4 @@
-"""Calls to an organisation's numbers that no agent took."""
+"""Calls to an organization's numbers that no agent took."""
 
 from datetime import datetime
 from typing import Any

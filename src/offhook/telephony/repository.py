@@ -41,7 +41,7 @@ _END: Final = text(
 
 
 async def end_sandbox_calls(session: AsyncSession, calls: Sequence[tuple[str, str]]) -> None:
-    """``(call id, status)``. Without an organisation on purpose: it is the network's own book, and ids are unguessable."""
+    """``(call id, status)``. Without an organization on purpose: it is the network's own book, and ids are unguessable."""
     await session.execute(
         _END,
         {

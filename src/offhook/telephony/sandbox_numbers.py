@@ -33,7 +33,7 @@ class SandboxNumbers:
             return found
 
     async def sold(self, numbers: list[str]) -> set[str]:
-        """Of any organisation: a number is sold once."""
+        """Of any organization: a number is sold once."""
         async with self._db.transaction() as session:
             found = await session.execute(
                 select(SandboxNumber.phone_number).where(SandboxNumber.phone_number.in_(numbers))

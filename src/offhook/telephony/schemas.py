@@ -28,7 +28,7 @@ Context = Annotated[dict[str, Any], AfterValidator(_storable)]
 
 class InitiateCallRequest(BaseModel):
     """A test call. Without ``phone_number`` it dials the number of the run that ``workflow_run_id`` names, else the test
-    phone number of the organisation's preferences."""
+    phone number of the organization's preferences."""
 
     workflow_id: RowId
     phone_number: E164 | None = None

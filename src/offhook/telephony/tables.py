@@ -149,7 +149,7 @@ class PendingTransfer(Base):
 
 
 class NumberPurchase(Base):
-    """A number that the platform buys for an organisation. ``state``: buying, bought, done, failed or released.
+    """A number that the platform buys for an organization. ``state``: buying, bought, done, failed or released.
 
     Written before the carrier is asked: what it charged for is found by its number and finished or given back.
     """

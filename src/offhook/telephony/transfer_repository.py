@@ -1,4 +1,4 @@
-"""The queries on transfers. Their ids are unguessable: whoever names one was told of it by us, so none takes the organisation."""
+"""The queries on transfers. Their ids are unguessable: whoever names one was told of it by us, so none takes the organization."""
 
 from collections.abc import Collection
 from typing import Any

@@ -55,7 +55,7 @@ class WarmTransfers:
     async def ring(
         self, spec: CarrierSpec, account: CarrierAccount, run: Run, to_number: str, timeout_s: float
     ) -> "AnsweredTransfer":
-        """Ring the destination; returns when it has answered. TransferRefused; cancelling it ends the ringing."""
+        """Ring the destination; returns when it has answered. TransferRefused; canceling it ends the ringing."""
         assert spec.transfer_legs is not None
         assert run.call_id is not None
         transfer_id = secrets.token_hex(16)

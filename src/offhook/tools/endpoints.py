@@ -60,7 +60,7 @@ class StatusInvalid(Unprocessable):
     "/",
     response_model=list[ToolResponse],
     operation_id="list_tools",
-    openapi_extra=sdk_method("list_tools", "List the tools of the organisation."),
+    openapi_extra=sdk_method("list_tools", "List the tools of the organization."),
 )
 async def list_tools(
     org: CurrentOrg,
@@ -85,7 +85,7 @@ async def list_tools(
     "/",
     response_model=ToolResponse,
     operation_id="create_tool",
-    openapi_extra=sdk_method("create_tool", "Create a tool that agents of the organisation can use."),
+    openapi_extra=sdk_method("create_tool", "Create a tool that agents of the organization can use."),
 )
 async def create_tool(body: CreateToolRequest, org: RequireMember, session: Session, bench: Bench) -> ToolResponse:
     """A tool of the category `mcp` is stored with what its server offers, if the server answers."""
@@ -157,7 +157,7 @@ def _shown(trial: Trial) -> ToolTestResponse:
     "/",
     response_model=list[CredentialResponse],
     operation_id="list_credentials",
-    openapi_extra=sdk_method("list_credentials", "List the credentials of the organisation."),
+    openapi_extra=sdk_method("list_credentials", "List the credentials of the organization."),
 )
 async def list_credentials(
     org: CurrentOrg, session: Session, response: Response, part: SliceParams

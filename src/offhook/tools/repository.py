@@ -50,12 +50,12 @@ async def tools(
 
 
 async def active_tools(session: AsyncSession, organization_id: int, tool_uuids: Collection[str]) -> Sequence[Tool]:
-    """Those of the ids that are active tools of the organisation."""
+    """Those of the ids that are active tools of the organization."""
     return [tool for tool in await named_tools(session, organization_id, tool_uuids) if tool.status == "active"]
 
 
 async def named_tools(session: AsyncSession, organization_id: int, tool_uuids: Collection[str]) -> Sequence[Tool]:
-    """Those of the ids that are tools of the organisation, whatever their status."""
+    """Those of the ids that are tools of the organization, whatever their status."""
     wanted = [found for text in tool_uuids if (found := as_uuid(text)) is not None]
     if not wanted:
         return []

@@ -119,12 +119,12 @@ def check_usable(tool: Tool) -> None:
 
 
 async def active_tools(session: AsyncSession, organization_id: int, tool_uuids: Collection[str]) -> Sequence[Tool]:
-    """Those of the ids that agents of the organisation may use."""
+    """Those of the ids that agents of the organization may use."""
     return await repository.active_tools(session, organization_id, tool_uuids)
 
 
 async def named_tools(session: AsyncSession, organization_id: int, tool_uuids: Collection[str]) -> Sequence[Tool]:
-    """Those of the ids that are tools of the organisation, archived ones too."""
+    """Those of the ids that are tools of the organization, archived ones too."""
     return await repository.named_tools(session, organization_id, tool_uuids)
 
 

@@ -1,4 +1,4 @@
-"""The tools of an organisation and the credentials that they send."""
+"""The tools of an organization and the credentials that they send."""
 
 import uuid
 from datetime import datetime
@@ -11,7 +11,7 @@ from offhook.kit.db import Base
 
 
 class Credential(Base):
-    """``sealed`` is the secret as JSON, encrypted with the organisation as associated data."""
+    """``sealed`` is the secret as JSON, encrypted with the organization as associated data."""
 
     __tablename__ = "credentials"
     __table_args__ = (UniqueConstraint("organization_id", "name"),)

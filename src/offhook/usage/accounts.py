@@ -1,4 +1,4 @@
-"""Changing an organisation's money and terms, with an entry in its audit log."""
+"""Changing an organization's money and terms, with an entry in its audit log."""
 
 from collections.abc import Collection
 from dataclasses import replace
@@ -21,7 +21,7 @@ async def balance_cents(session: AsyncSession, organization_id: int) -> int:
 
 
 async def balances(session: AsyncSession, organization_ids: Collection[int]) -> dict[int, int]:
-    """Cents of each of these organisations that ever had an account."""
+    """Cents of each of these organizations that ever had an account."""
     rows = await session.execute(
         select(BillingAccount.organization_id, BillingAccount.balance_cents).where(
             BillingAccount.organization_id.in_(organization_ids)
@@ -41,7 +41,7 @@ async def add_credit(
 
 
 async def billing(session: AsyncSession, organization_id: int) -> BillingAccountResponse:
-    """The terms of an organisation. OrganizationNotFound (404)."""
+    """The terms of an organization. OrganizationNotFound (404)."""
     await _require(session, organization_id)
     account = await repository.account(session, organization_id)
     effective = ledger.terms_of(session, account)
@@ -85,6 +85,6 @@ async def _require(session: AsyncSession, organization_id: int) -> None:
 async def _audit(
     session: AsyncSession, caller: Caller, organization_id: int, action: str, data: dict[str, object]
 ) -> None:
-    """In the log of the organisation that it happened to, whoever did it."""
+    """In the log of the organization that it happened to, whoever did it."""
     there = replace(caller, organization_id=organization_id)
     await audit(session, there, action, f"organization:{organization_id}", data)

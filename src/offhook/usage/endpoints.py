@@ -1,4 +1,4 @@
-"""What an organisation used and what money it has left; the terms are the superuser's."""
+"""What an organization used and what money it has left; the terms are the superuser's."""
 
 from typing import Annotated, Any
 
@@ -70,7 +70,7 @@ async def add_credit(
     db: Annotated[Database, Depends(database_of)],
     key: IdempotencyHeader = None,
 ) -> dict[str, Any]:
-    """Add to an organisation's balance; a negative amount takes from it."""
+    """Add to an organization's balance; a negative amount takes from it."""
 
     async def add() -> dict[str, Any]:
         async with db.transaction() as session:

@@ -11,6 +11,6 @@ class OutOfCredit(DomainError):
 
 
 class OrganizationNotFound(NotFound):
-    """Organisation not found."""
+    """Organization not found."""
 
     code = "organization_not_found"

@@ -23,7 +23,7 @@ _MINUTE_MS: Final = 60_000
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What holds for an organisation: its own terms, or the installation's where it has none."""
+    """What holds for an organization: its own terms, or the installation's where it has none."""
 
     platform_cents_per_minute: Decimal
     included_minutes: int
@@ -62,7 +62,7 @@ def terms_of(session: AsyncSession, account: BillingAccount | None) -> Terms:
 
 
 async def standing(session: AsyncSession, organization_id: int, *, now: datetime | None = None) -> Standing:
-    """The money and the minutes of an organisation now."""
+    """The money and the minutes of an organization now."""
     account = await repository.account(session, organization_id)
     terms = terms_of(session, account)
     balance = account.balance_cents if account else 0
@@ -78,7 +78,7 @@ async def standing(session: AsyncSession, organization_id: int, *, now: datetime
 
 
 async def is_enforced(session: AsyncSession, organization_id: int) -> bool:
-    """Whether an empty balance refuses new calls of this organisation."""
+    """Whether an empty balance refuses new calls of this organization."""
     return terms_of(session, await repository.account(session, organization_id)).is_enforced
 
 
@@ -143,7 +143,7 @@ async def set_terms(
     included_minutes: int | None,
     is_enforced: bool | None,
 ) -> None:
-    """Replace an organisation's terms; None is the installation's. Runs that are over keep what they cost."""
+    """Replace an organization's terms; None is the installation's. Runs that are over keep what they cost."""
     account = await repository.locked_account(session, organization_id)
     account.platform_cents_per_minute = platform_cents_per_minute
     account.included_minutes = included_minutes

@@ -39,7 +39,7 @@ class OutcomeSums:
         )
 
     async def write(self, session: AsyncSession, organization_id: int) -> None:
-        """The caller holds the lock on the organisation's account, so that nobody else adds at the same time."""
+        """The caller holds the lock on the organization's account, so that nobody else adds at the same time."""
         outcomes = [
             {"organization_id": organization_id, "bucket_at": bucket_at, "outcome": outcome, "calls": calls}
             for (bucket_at, outcome), calls in self._outcomes.items()

@@ -1,4 +1,4 @@
-"""Days and months as an organisation's clocks show them, as moments in UTC. Pure."""
+"""Days and months as an organization's clocks show them, as moments in UTC. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -25,10 +25,10 @@ async def record_run(session: AsyncSession, facts: RunFacts) -> Charge:
 
 
 async def record_runs(session: AsyncSession, organization_id: int, runs: Sequence[RunFacts]) -> list[Charge]:
-    """Add finished runs of one organisation to its sums and charge them; what each costs in all.
+    """Add finished runs of one organization to its sums and charge them; what each costs in all.
 
     Idempotent by the run's id: a second telling with other figures changes sums and balance by the difference. Locks
-    the organisation's account until the transaction ends, so call it late. No run may stand in ``runs`` twice.
+    the organization's account until the transaction ends, so call it late. No run may stand in ``runs`` twice.
     """
     account = await repository.locked_account(session, organization_id)
     known = await repository.run_usages(session, organization_id, [facts.run_id for facts in runs])

@@ -13,7 +13,7 @@ Price = Annotated[Decimal, BeforeValidator(no_boolean), Field(ge=0, le=100_000, 
 
 
 class CurrentPeriod(BaseModel):
-    """The calendar month by the organisation's clocks. ``minutes_remaining``: what included minutes and balance allow at
+    """The calendar month by the organization's clocks. ``minutes_remaining``: what included minutes and balance allow at
     the platform's price; ``is_unlimited`` when that price is nothing."""
 
     period_start: datetime
@@ -34,7 +34,7 @@ class CurrentPeriod(BaseModel):
 
 
 class UsageDay(BaseModel):
-    """``date`` is a day by the organisation's clocks."""
+    """``date`` is a day by the organization's clocks."""
 
     date: date
     call_count: int
@@ -116,7 +116,7 @@ class BillingTerms(BaseModel):
 
 
 class BillingAccountResponse(BillingTerms):
-    """The organisation's own terms, and what holds for it (``effective``)."""
+    """The organization's own terms, and what holds for it (``effective``)."""
 
     organization_id: int
     balance_cents: int

@@ -38,7 +38,7 @@ async def current_period(session: AsyncSession, organization_id: int, now: datet
 
 
 async def daily(session: AsyncSession, organization_id: int, now: datetime, count: int) -> list[UsageDay]:
-    """The last ``count`` days by the organisation's clocks, the newest first."""
+    """The last ``count`` days by the organization's clocks, the newest first."""
     where = zone((await orgs.organization(session, organization_id)).time_zone)
     days = last_days(now, count, where)
     sums = await reports.by_day(session, organization_id, boundaries(days, where))

@@ -1,4 +1,4 @@
-"""What was used, by run and by quarter of an hour, and the money of an organisation.
+"""What was used, by run and by quarter of an hour, and the money of an organization.
 
 Nothing here refers to runs or workflows by foreign key: what was used stays used when they are deleted.
 """
@@ -16,9 +16,9 @@ _ORGANIZATION = "organizations.id"
 
 
 class BillingAccount(Base):
-    """The terms and the balance of an organisation; ``balance_cents`` is the sum of its ledger at all times.
+    """The terms and the balance of an organization; ``balance_cents`` is the sum of its ledger at all times.
 
-    Null terms are the installation's. Its row lock puts the charges of an organisation in one order.
+    Null terms are the installation's. Its row lock puts the charges of an organization in one order.
     """
 
     __tablename__ = "billing_accounts"

@@ -187,8 +187,8 @@ def _murmur(random: np.random.Generator, voices: int) -> Floats:
     """People who cannot be understood: speech bands that rise and fall as syllables do (2 to 5 a second)."""
     total = np.zeros(_LOOP_S * _RATE)
     for _ in range(voices):
-        centre = random.uniform(350, 900)
-        band = _shaped(_noise(random), lambda hz, c=centre: np.exp(-(((hz - c) / (c * 0.45)) ** 2)))  # type: ignore[misc]
+        center = random.uniform(350, 900)
+        band = _shaped(_noise(random), lambda hz, c=center: np.exp(-(((hz - c) / (c * 0.45)) ** 2)))  # type: ignore[misc]
         total += band / band.std() * np.maximum(0, _swell(random, random.uniform(2, 5), 1.6) - 0.6)
     even: Floats = total / total.std()
     return even

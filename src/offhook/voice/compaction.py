@@ -16,7 +16,7 @@ MIN_MESSAGES: Final = 12
 KEEP_MESSAGES: Final = 4
 MIN_SUMMARY: Final = 20
 INSTRUCTION: Final = (
-    "Summarise this telephone conversation for the agent that goes on with it: what the caller wants, every fact, name,"
+    "Summarize this telephone conversation for the agent that goes on with it: what the caller wants, every fact, name,"
     " number and date that was said, what was agreed and what is still open. At most 150 words."
 )
 _SCHEMA: Final = {
@@ -39,7 +39,7 @@ class Compactor:
         self.summary = ""
 
     def leave(self, history: Sequence[Message]) -> None:
-        """A node was left: start to summarise what is old; returns at once."""
+        """A node was left: start to summarize what is old; returns at once."""
         count = _settled(history, len(history) - KEEP_MESSAGES)
         if self._is_on and self._task is None and count >= MIN_MESSAGES - KEEP_MESSAGES:
             self._count = count

@@ -19,7 +19,7 @@ from offhook.voice.speak import Speaker
 from offhook.voice.utterance import Utterance
 from offhook.workflows.graph import Edge
 
-# Empty model turns in a row before the agent apologises and ends.
+# Empty model turns in a row before the agent apologizes and ends.
 MAX_EMPTY_TURNS: Final = 2
 Work = Callable[[], Coroutine[Any, Any, None]]
 

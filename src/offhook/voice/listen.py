@@ -23,7 +23,7 @@ from offhook.voice.usage import UsageCounter
 REOPEN_PAUSE_S: Final = 0.2
 # Speech shorter than this without words is a cough, not a turn that we missed.
 MIN_UNHEARD_S: Final = 0.35
-# After this many turns without words the next recogniser is tried.
+# After this many turns without words the next recognizer is tried.
 UNHEARD_BEFORE_FAILOVER: Final = 2
 
 
@@ -101,7 +101,7 @@ class Listener:
 
     @property
     def _is_utterance(self) -> bool:
-        """The caller speaks, or has spoken and nothing final was recognised yet."""
+        """The caller speaks, or has spoken and nothing final was recognized yet."""
         return self._detector.is_speaking or self._unheard_from is not None or bool(self._state.partial)
 
     @property
@@ -169,7 +169,7 @@ class Listener:
                     await asyncio.sleep(REOPEN_PAUSE_S)
 
     def _take_up(self, stream: SttStream, *, replay: bool) -> None:
-        """Give a recogniser the call; after another one's failure with what the caller has said since its last final."""
+        """Give a recognizer the call; after another one's failure with what the caller has said since its last final."""
         stream.expect(self._expectation)
         if replay and self._is_utterance:
             self._state.partial = ""
@@ -191,7 +191,7 @@ class Listener:
         return True
 
     def _note_seconds(self) -> None:
-        """What was heard until now was the current recogniser's."""
+        """What was heard until now was the current recognizer's."""
         ref, counted = self._circuit.ref, sum(self._seconds_by_ref.values())
         self._seconds_by_ref[ref] = self._seconds_by_ref.get(ref, 0.0) + self.seconds - counted
 
@@ -214,7 +214,7 @@ class Listener:
         self.poll()
 
     def count_usage(self, usage: UsageCounter) -> None:
-        """Each recogniser has the seconds that it listened, also when it failed afterwards."""
+        """Each recognizer has the seconds that it listened, also when it failed afterwards."""
         self._note_seconds()
         for ref, seconds in self._seconds_by_ref.items():
             usage.stt(ref, seconds)
@@ -285,7 +285,7 @@ class Listener:
         self._turn_started_at = None
         self.unheard += 1
         if self.unheard >= UNHEARD_BEFORE_FAILOVER and self._circuit.next_one is not None:
-            error = ModelError("stt_silent", "The caller spoke and nothing was recognised.", retryable=True)
+            error = ModelError("stt_silent", "The caller spoke and nothing was recognized.", retryable=True)
             self._circuit.report(error)
             self._next_stt(error)
             self._restart()

@@ -17,7 +17,7 @@ MARK_GRACE_S = 1.0
 
 @dataclass(slots=True, eq=False)
 class Sentence:
-    """One synthesised stretch of speech. ``queued`` and ``sent`` count codec bytes; times are loop times."""
+    """One synthesized stretch of speech. ``queued`` and ``sent`` count codec bytes; times are loop times."""
 
     text: str
     queued: int = 0

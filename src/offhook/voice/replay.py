@@ -1,9 +1,9 @@
-"""The caller's audio that no recogniser has answered yet, for the one that takes over in the middle of an utterance."""
+"""The caller's audio that no recognizer has answered yet, for the one that takes over in the middle of an utterance."""
 
 from collections import deque
 from typing import Final
 
-# A recogniser that hears a word from its middle on gets it wrong.
+# A recognizer that hears a word from its middle on gets it wrong.
 PREROLL_S: Final = 0.6
 LONGEST_S: Final = 30.0
 

@@ -28,7 +28,7 @@ RULE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """``words`` are those of ``text``, without their form: recognisers write a word so and then so."""
+    """``words`` are those of ``text``, without their form: recognizers write a word so and then so."""
 
     node_id: str
     text: str

@@ -1,4 +1,4 @@
-"""Cuts a stream of model text into stretches that are worth synthesising on their own."""
+"""Cuts a stream of model text into stretches that are worth synthesizing on their own."""
 
 import re
 

@@ -35,7 +35,7 @@ def attention_tone(codec: Codec) -> bytes:
 
 
 class CannedSpeech:
-    """Watchdog phrases as audio, synthesised once per voice and process, so that they need no vendor when it counts."""
+    """Watchdog phrases as audio, synthesized once per voice and process, so that they need no vendor when it counts."""
 
     _of_tts: ClassVar["WeakKeyDictionary[Tts, dict[str, Samples]]"] = WeakKeyDictionary()
 
@@ -49,7 +49,7 @@ class CannedSpeech:
         return None if samples is None else self._codec.encode(samples)
 
     async def prepare(self, texts: Sequence[str]) -> None:
-        """Synthesise what is missing; a vendor that fails now is tried again by the next call."""
+        """Synthesize what is missing; a vendor that fails now is tried again by the next call."""
         for text in texts:
             key = f"{self._codec.sample_rate}:{text}"
             if key in self._cache:
@@ -88,7 +88,7 @@ class Speaker:
     async def say(
         self, text: str, into: list[Sentence], *, on_byte: Callable[[], None], on_start: Callable[[], None]
     ) -> None:
-        """Synthesise one stretch into the playback queue; returns when all of it is queued, not played.
+        """Synthesize one stretch into the playback queue; returns when all of it is queued, not played.
 
         What is queued is appended to ``into`` at once. A voice that dies half-way leaves an entry with the words that it
         got out, and the next voice says the rest.

@@ -99,7 +99,7 @@ class Utterance:
             await self._task
 
     async def finish(self) -> None:
-        """Wait until everything was synthesised and played."""
+        """Wait until everything was synthesized and played."""
         self.flush()
         if self._task is not None:
             self._waiting.put_nowait(None)

@@ -16,7 +16,7 @@ class DeliveryNotFound(NotFound):
 
 
 class TooManyWebhooks(Conflict):
-    """Your organisation has as many webhooks as it may have."""
+    """Your organization has as many webhooks as it may have."""
 
     code = "too_many_webhooks"
 

@@ -1,4 +1,4 @@
-"""The queries of webhooks; every one names the organisation, but for those of a job that is told a delivery's id."""
+"""The queries of webhooks; every one names the organization, but for those of a job that is told a delivery's id."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ async def endpoint(
 
 
 async def lock_order(session: AsyncSession, organization_id: int) -> None:
-    """Held until the transaction ends: events of one organisation are committed in the order of their ids."""
+    """Held until the transaction ends: events of one organization are committed in the order of their ids."""
     await session.execute(
         text("SELECT pg_advisory_xact_lock(hashtextextended('offhook.webhook_events', :id))"), {"id": organization_id}
     )
@@ -135,7 +135,7 @@ async def deliveries(
 async def due(
     session: AsyncSession, organization_id: int | None, delivery_id: int, *, lock: bool = False
 ) -> Due | None:
-    """One delivery with its endpoint and event. Without an organisation for a job, which knows nothing but its id."""
+    """One delivery with its endpoint and event. Without an organization for a job, which knows nothing but its id."""
     query = (
         select(WebhookDelivery, WebhookEndpoint, WebhookEvent)
         .join(WebhookEndpoint, WebhookEndpoint.id == WebhookDelivery.endpoint_id)
@@ -174,7 +174,7 @@ async def dead_ids(session: AsyncSession, organization_id: int, endpoint_id: int
 
 
 async def overdue(session: AsyncSession, organization_id: None, before: datetime, *, limit: int) -> Sequence[Any]:
-    """(id, round, attempts) of pending deliveries of all organisations whose time passed: their job was lost."""
+    """(id, round, attempts) of pending deliveries of all organizations whose time passed: their job was lost."""
     assert organization_id is None
     rows = await session.execute(
         select(WebhookDelivery.id, WebhookDelivery.round, WebhookDelivery.attempts)

@@ -53,7 +53,7 @@ class NewEndpoint:
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """An event to tell. ``data`` is plain JSON without secrets. ``key`` names it within the organisation
+    """An event to tell. ``data`` is plain JSON without secrets. ``key`` names it within the organization
     (``"run.completed:12"``): the same key again is told once, then and later."""
 
     event_type: str
@@ -72,7 +72,7 @@ async def publish_all(session: AsyncSession, organization_id: int, news: Sequenc
     """Tell customers of events, in the caller's transaction: they are told when that commits, and not otherwise.
 
     The answer is each event's id, or None where it was told before. Call it near the end of the transaction: until that
-    ends, other events of the organisation wait.
+    ends, other events of the organization wait.
     """
     for one in news:
         if one.event_type not in EVENT_TYPES:

@@ -1,4 +1,4 @@
-"""Addresses of customers, the events of an organisation, and every delivery of one to the other."""
+"""Addresses of customers, the events of an organization, and every delivery of one to the other."""
 
 from datetime import datetime
 from typing import Any
@@ -35,7 +35,7 @@ class WebhookEndpoint(Base):
 
 
 class WebhookEvent(Base):
-    """Append-only; within an organisation ids rise in the order of commits, so that a reader who asks for what comes
+    """Append-only; within an organization ids rise in the order of commits, so that a reader who asks for what comes
     after an id misses nothing. ``key`` makes an event that is told twice one."""
 
     __tablename__ = "webhook_events"

@@ -1,4 +1,4 @@
-"""What superusers ask of workflows, across all organisations."""
+"""What superusers ask of workflows, across all organizations."""
 
 from collections.abc import Collection
 from typing import NamedTuple
@@ -23,7 +23,7 @@ class Listed(NamedTuple):
 async def listing(
     session: AsyncSession, organization_id: int | None, statuses: Collection[str], *, limit: int | None, offset: int
 ) -> tuple[list[Listed], int]:
-    """Newest first, of one organisation or of all; and how many there are in all."""
+    """Newest first, of one organization or of all; and how many there are in all."""
     conditions = [Workflow.status != DELETED]
     if organization_id is not None:
         conditions.append(Workflow.organization_id == organization_id)
@@ -49,7 +49,7 @@ async def listing(
 
 
 async def counts(session: AsyncSession, organization_ids: Collection[int]) -> dict[int, int]:
-    """How many workflows each of these organisations has; those without any are left out."""
+    """How many workflows each of these organizations has; those without any are left out."""
     rows = await session.execute(
         select(Workflow.organization_id, func.count())
         .where(Workflow.organization_id.in_(organization_ids), Workflow.status != DELETED)

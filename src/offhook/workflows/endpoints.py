@@ -65,7 +65,7 @@ async def count_workflows(org: CurrentOrg, session: Session) -> WorkflowCountRes
     "/fetch",
     response_model=list[WorkflowListResponse],
     operation_id="list_workflows",
-    openapi_extra=sdk_method("list_workflows", "List the workflows of the organisation."),
+    openapi_extra=sdk_method("list_workflows", "List the workflows of the organization."),
 )
 async def list_workflows(
     org: CurrentOrg, session: Session, runs: Runs, part: SliceParams, status: Status = None

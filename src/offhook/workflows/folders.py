@@ -1,4 +1,4 @@
-"""The rules of folders, in which an organisation files its workflows."""
+"""The rules of folders, in which an organization files its workflows."""
 
 from collections.abc import Sequence
 from typing import Any

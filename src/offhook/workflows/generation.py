@@ -1,4 +1,4 @@
-"""A workflow from a few words: the organisation's language model writes it, or rules do where there is no model."""
+"""A workflow from a few words: the organization's language model writes it, or rules do where there is no model."""
 
 import asyncio
 import json

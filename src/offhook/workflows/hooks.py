@@ -16,12 +16,12 @@ class Duplication:
     user_id: int | None
 
 
-# Raises a Conflict (409) while the workflow, by organisation and id, may not be deleted.
+# Raises a Conflict (409) while the workflow, by organization and id, may not be deleted.
 DeletionCheck = Callable[[AsyncSession, int, int], Awaitable[None]]
 # Copies what belongs to the source, in the same transaction; the new id, as text, of everything that a definition may
 # refer to by id (a recording): such references are changed in the copy.
 Copier = Callable[[AsyncSession, Duplication], Awaitable[Mapping[str, str]]]
-# Removes a part of a deleted workflow's things, by organisation and id, in transactions of its own; whether more is left.
+# Removes a part of a deleted workflow's things, by organization and id, in transactions of its own; whether more is left.
 Eraser = Callable[[int, int], Awaitable[bool]]
 
 

@@ -26,12 +26,12 @@ class NoRuns:
 
 
 class ToolCatalogue(Protocol):
-    """Knows the custom tools of an organisation; the domain that owns tools implements it."""
+    """Knows the custom tools of an organization; the domain that owns tools implements it."""
 
     async def facts(
         self, session: AsyncSession, organization_id: int, tool_uuids: Collection[str]
     ) -> Mapping[str, ToolFacts]:
-        """Facts by tool id; ids that are no tool of the organisation are left out."""
+        """Facts by tool id; ids that are no tool of the organization are left out."""
         ...
 
 

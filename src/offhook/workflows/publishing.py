@@ -129,7 +129,7 @@ async def _validate(
 
 
 async def _check_models(session: AsyncSession, models: ModelConfigurations, version: WorkflowVersion) -> list[Issue]:
-    """They fitted when they were saved, but the organisation may have changed its own models since."""
+    """They fitted when they were saved, but the organization may have changed its own models since."""
     try:
         await models.check_override(session, version.organization_id, version.configurations)
     except UnknownModel as error:

@@ -1,4 +1,4 @@
-"""The queries of workflows. Every read takes the organisation, :func:`active_trigger` excepted, which finds it."""
+"""The queries of workflows. Every read takes the organization, :func:`active_trigger` excepted, which finds it."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -215,7 +215,7 @@ def _mine(organization_id: int | BindParameter[int], statuses: Collection[str]) 
 
 
 async def lock_demo(session: AsyncSession, organization_id: int) -> None:
-    """Wait until nobody else makes the demo of this organisation; held to the end of the transaction."""
+    """Wait until nobody else makes the demo of this organization; held to the end of the transaction."""
     await session.execute(select(func.pg_advisory_xact_lock(func.hashtext("offhook.workflows.demo"), organization_id)))
 
 
@@ -227,7 +227,7 @@ async def has_workflow(session: AsyncSession, organization_id: int) -> bool:
 async def foreign_paths(
     session: AsyncSession, organization_id: int, workflow_id: int, paths: Collection[str]
 ) -> set[str]:
-    """Those of the paths that belong to another workflow, of whichever organisation: paths are unique in the world.
+    """Those of the paths that belong to another workflow, of whichever organization: paths are unique in the world.
 
     ``organization_id`` is the asking one; nothing of the owner is told.
     """
@@ -256,7 +256,7 @@ async def claim_paths(
 
 
 async def organization_of(session: AsyncSession, workflow_id: int) -> int | None:
-    """Without an organisation on purpose: an address that a carrier was given is all that it knows."""
+    """Without an organization on purpose: an address that a carrier was given is all that it knows."""
     return await session.scalar(
         select(Workflow.organization_id).where(Workflow.id == workflow_id, Workflow.status != DELETED)
     )
@@ -265,7 +265,7 @@ async def organization_of(session: AsyncSession, workflow_id: int) -> int | None
 async def active_trigger(session: AsyncSession, path: str) -> tuple[int, int] | None:
     """``(organization_id, workflow_id)`` of the active workflow whose published version answers at this path.
 
-    The one read without an organisation: a public address is all that its caller knows.
+    The one read without an organization: a public address is all that its caller knows.
     """
     row = (
         await session.execute(

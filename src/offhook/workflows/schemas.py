@@ -55,7 +55,7 @@ class CreateWorkflowRequest(BaseModel):
 
 
 class CreateWorkflowTemplateRequest(BaseModel):
-    """What the agent is for; the organisation's language model writes it."""
+    """What the agent is for; the organization's language model writes it."""
 
     call_type: Literal["inbound", "outbound"]
     use_case: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]

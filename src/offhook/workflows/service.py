@@ -221,7 +221,7 @@ async def set_status(session: AsyncSession, caller: Caller, workflow_id: int, st
 
 
 async def move(session: AsyncSession, caller: Caller, workflow_id: int, folder_id: int | None) -> None:
-    """Into a folder of the same organisation, or out of its folder. FolderNotFound (404)."""
+    """Into a folder of the same organization, or out of its folder. FolderNotFound (404)."""
     workflow = await get(session, caller.organization_id, workflow_id, lock="change")
     if folder_id is not None:
         await folders.get(session, caller.organization_id, folder_id)

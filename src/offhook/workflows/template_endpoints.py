@@ -30,7 +30,7 @@ async def create_workflow_from_template(
     org: RequireMember,
     models: Annotated[ModelSource, Depends(use(ModelSource))],
 ) -> WorkflowResponse:
-    """The organisation's language model writes an agent from its description; it is created as a draft."""
+    """The organization's language model writes an agent from its description; it is created as a draft."""
     root: Root = request.app.state.root
     brief = Brief(body.call_type, body.use_case, body.activity_description)
     # no transaction is open while the model writes, which may take a minute

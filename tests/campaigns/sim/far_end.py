@@ -209,7 +209,7 @@ class FarEnd:
             self.violations.append(f"{its.account} has {by_account} calls on {its.lines} numbers")
         mine = sum(one.organization_id == call.organization_id for one in live)
         if mine > self.organizations[call.organization_id]:
-            self.violations.append(f"organisation {call.organization_id} is above its cap")
+            self.violations.append(f"organization {call.organization_id} is above its cap")
         earlier = [one for one in self.history if one.contact_id == call.contact_id and one is not call]
         if any(one.answered and one.outcome == "answered" for one in earlier):
             self.violations.append(f"contact {call.contact_id} was called again after it had answered")

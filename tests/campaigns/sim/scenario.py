@@ -107,7 +107,7 @@ def _campaign(rng: random.Random, made: Scenario, campaign_id: int) -> None:
         breaker=BreakerConfig(is_enabled=rng.random() < 0.1),
     )
     made.numbers[campaign_id] = numbers
-    # Campaigns of one organisation whose calls are limited by numbers alone go by one account.
+    # Campaigns of one organization whose calls are limited by numbers alone go by one account.
     is_shared = lines is not None and per_second is None
     account = f"account of {organization_id}" if is_shared else f"account{campaign_id}"
     made.routes[campaign_id] = Route(account, lines, per_second)
@@ -125,7 +125,7 @@ def _campaign(rng: random.Random, made: Scenario, campaign_id: int) -> None:
 
 
 def share_lines(made: Scenario, lines: int) -> None:
-    """Let every organisation have one carrier account, whose numbers are all that limits its campaigns together."""
+    """Let every organization have one carrier account, whose numbers are all that limits its campaigns together."""
     made.organizations = dict.fromkeys(made.organizations, 10)
     for campaign_id, plan in made.plans.items():
         account = f"account of {plan.organization_id}"

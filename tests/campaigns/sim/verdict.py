@@ -16,7 +16,7 @@ class Variant:
     carrier: type[SimCarrier] | None = None
     # Chances that replace those of the seed, to look for a fault where it hides.
     storm: dict[str, float] = field(default_factory=dict)
-    # All campaigns of an organisation go by one account with so many numbers.
+    # All campaigns of an organization go by one account with so many numbers.
     lines: int | None = None
 
 

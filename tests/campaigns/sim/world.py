@@ -1,4 +1,4 @@
-"""One seed: organisations, campaigns, processes and a storm of faults, run to the end and then judged."""
+"""One seed: organizations, campaigns, processes and a storm of faults, run to the end and then judged."""
 
 import random
 from collections.abc import Coroutine

@@ -1,4 +1,4 @@
-"""Every vendor's recogniser against its emulator, which hears what really arrives: nothing lost, nothing twice."""
+"""Every vendor's recognizer against its emulator, which hears what really arrives: nothing lost, nothing twice."""
 
 import asyncio
 from collections.abc import AsyncIterator

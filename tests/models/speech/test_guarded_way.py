@@ -1,4 +1,4 @@
-"""Addresses that organisations type in: connected to through the egress guard, or not at all."""
+"""Addresses that organizations type in: connected to through the egress guard, or not at all."""
 
 import pytest
 

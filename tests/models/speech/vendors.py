@@ -1,4 +1,4 @@
-"""Each vendor's voice and recogniser beside its emulator: what every test of this folder runs through."""
+"""Each vendor's voice and recognizer beside its emulator: what every test of this folder runs through."""
 
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager

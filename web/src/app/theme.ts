@@ -15,7 +15,7 @@ const brand: MantineColorsTuple = [
   "#005a50",
 ];
 
-/** Greys of the dark page, with a little of the green. */
+/** Grays of the dark page, with a little of the green. */
 const dark: MantineColorsTuple = [
   "#d4dcdd",
   "#b9c4c5",

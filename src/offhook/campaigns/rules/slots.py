@@ -17,12 +17,12 @@ class Demand:
 
 
 def effective_cap(requested: int, organization_limit: int, numbers: int | None) -> int:
-    """Concurrency = campaign ∧ organisation ∧ numbers (None: the carrier's numbers do not limit)."""
+    """Concurrency = campaign ∧ organization ∧ numbers (None: the carrier's numbers do not limit)."""
     return max(0, min(requested, organization_limit, numbers if numbers is not None else requested))
 
 
 def shares(free: int, demands: Sequence[Demand], numbers: Mapping[str, int] | None = None) -> Mapping[int, int]:
-    """Give the organisation's free slots one by one to the campaign that has the fewest calls; ties to the older.
+    """Give the organization's free slots one by one to the campaign that has the fewest calls; ties to the older.
 
     ``numbers``: by account, how many calls more its numbers carry; an account that is not named has no such limit.
     """

@@ -2,7 +2,7 @@
 
     python -I build_program.py WEIGHTS.safetensors OUT.onnx
 
-The graph is all-MiniLM-L6-v2 (BERT, six layers) with mean pooling and normalisation: ``ids`` and ``mask`` (batch, tokens)
+The graph is all-MiniLM-L6-v2 (BERT, six layers) with mean pooling and normalization: ``ids`` and ``mask`` (batch, tokens)
 become ``embedding`` (batch, 384). Matrices are stored in eight bits, by column, of which seven are used: processors
 without VNNI add pairs of products in sixteen bits.
 """

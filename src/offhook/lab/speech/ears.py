@@ -1,4 +1,4 @@
-"""Emulators of recognisers: audio in, the words that were in it out, as each vendor words it."""
+"""Emulators of recognizers: audio in, the words that were in it out, as each vendor words it."""
 
 import asyncio
 import base64
@@ -19,7 +19,7 @@ from offhook.lab.speech.tones import LEXICON, Ear, Lexicon, Pause, Word
 class EarServer(LabServer):
     """``script``: sentences for sounds that are no words of the lexicon (real speech), one for each utterance.
 
-    ``received_s`` is how much audio came in all, ``utterances`` what was recognised.
+    ``received_s`` is how much audio came in all, ``utterances`` what was recognized.
     """
 
     pause_s: ClassVar[float] = 0.4

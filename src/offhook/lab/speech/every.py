@@ -36,7 +36,7 @@ async def every_server(
 ) -> AsyncIterator[list[tuple[str, AnyServer]]]:
     """("tts elevenlabs", server) and so on, until the block ends.
 
-    ``first_port`` 0 takes free ports; ``script`` is what recognisers understand of real speech, one sentence for each
+    ``first_port`` 0 takes free ports; ``script`` is what recognizers understand of real speech, one sentence for each
     utterance; ``say`` gives the voices another sound than tones.
     """
     servers: list[tuple[str, AnyServer]] = [

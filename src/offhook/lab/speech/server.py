@@ -26,7 +26,7 @@ class Fault:
 
     silent: the handshake is never answered; slow: it (or the first audio) takes ``seconds``; cut: the connection is
     reset; close: it is closed with 1011; stall: nothing comes any more; garbage: text that is no JSON, then nothing.
-    cut to garbage happen ``after`` pieces of audio (voices) or words (recognisers).
+    cut to garbage happen ``after`` pieces of audio (voices) or words (recognizers).
     """
 
     kind: FaultKind

@@ -1,4 +1,4 @@
-"""Prices of models and carriers: the dated table, an organisation's own prices, and what a run costs by them."""
+"""Prices of models and carriers: the dated table, an organization's own prices, and what a run costs by them."""
 
 from offhook.models.prices.calculation import CostLine, PriceList, Unpriced
 from offhook.models.prices.endpoints import router

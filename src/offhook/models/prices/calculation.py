@@ -59,7 +59,7 @@ class Unpriced:
 
 
 class PriceList:
-    """The table with an organisation's own prices before it."""
+    """The table with an organization's own prices before it."""
 
     def __init__(self, own: Sequence[Price] = ()) -> None:
         self._own = own

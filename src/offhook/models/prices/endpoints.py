@@ -1,4 +1,4 @@
-"""What models and carriers cost this organisation."""
+"""What models and carriers cost this organization."""
 
 from typing import Annotated
 
@@ -32,7 +32,7 @@ async def list_prices(org: CurrentOrg, session: Session) -> PriceListResponse:
 
 @router.put("", response_model=PriceItem, operation_id="set_own_price")
 async def set_price(body: OwnPriceRequest, org: RequireAdmin, session: Session, charging: ChargingOf) -> PriceItem:
-    """Sets the organisation's own price from a day on; where credit is enforced, only a superuser may."""
+    """Sets the organization's own price from a day on; where credit is enforced, only a superuser may."""
     return await service.put(session, charging, org, body)
 
 

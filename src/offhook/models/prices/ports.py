@@ -11,12 +11,12 @@ class Charging(Protocol):
     """Knows whose calls are paid from a balance."""
 
     async def is_enforced(self, session: AsyncSession, organization_id: int) -> bool:
-        """Whether an empty balance refuses calls of this organisation."""
+        """Whether an empty balance refuses calls of this organization."""
         ...
 
 
 class ChargingByInstallation:
-    """Of a process that keeps no accounts of its organisations."""
+    """Of a process that keeps no accounts of its organizations."""
 
     async def is_enforced(self, session: AsyncSession, organization_id: int) -> bool:
         return settings_of(session).billing_enforced

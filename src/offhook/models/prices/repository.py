@@ -1,4 +1,4 @@
-"""The queries on an organisation's own prices."""
+"""The queries on an organization's own prices."""
 
 from collections.abc import Sequence
 from datetime import date

@@ -48,7 +48,7 @@ class OwnPriceRequest(Amounts):
 
 
 class PriceItem(Amounts):
-    """``source``: where the table has it from; ``organization`` for the organisation's own."""
+    """``source``: where the table has it from; ``organization`` for the organization's own."""
 
     kind: Kind
     provider: str
@@ -62,7 +62,7 @@ class PriceItem(Amounts):
 
 
 class PriceListResponse(BaseModel):
-    """The organisation's own prices, then the table's; own prices go first for the models that they name."""
+    """The organization's own prices, then the table's; own prices go first for the models that they name."""
 
     prices: list[PriceItem]
 

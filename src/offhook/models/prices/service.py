@@ -1,4 +1,4 @@
-"""An organisation's own prices: its contracts go before the published table."""
+"""An organization's own prices: its contracts go before the published table."""
 
 from datetime import date
 from decimal import Decimal
@@ -15,7 +15,7 @@ from offhook.orgs import Caller, audit
 
 
 class OwnPriceNotFound(NotFound):
-    """Your organisation has no own price of this model from this day on."""
+    """Your organization has no own price of this model from this day on."""
 
     code = "price_not_found"
 
@@ -27,7 +27,7 @@ class PricesLocked(Forbidden):
 
 
 async def price_list(session: AsyncSession, organization_id: int) -> PriceList:
-    """What things cost this organisation."""
+    """What things cost this organization."""
     return PriceList(await _own(session, organization_id))
 
 

@@ -1,4 +1,4 @@
-"""Prices of an organisation's own contracts."""
+"""Prices of an organization's own contracts."""
 
 from datetime import date
 from typing import Any

@@ -1,4 +1,4 @@
-"""A recogniser behind a WebSocket: one connection a caller, replaced when it breaks, without losing a word."""
+"""A recognizer behind a WebSocket: one connection a caller, replaced when it breaks, without losing a word."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""From a configured choice to a voice or a recogniser, the live check of a key, and the end of a process."""
+"""From a configured choice to a voice or a recognizer, the live check of a key, and the end of a process."""
 
 from collections.abc import Callable
 from weakref import WeakSet
@@ -15,7 +15,7 @@ CHECK_RATE = 8000
 
 
 def way_of(choice: Choice, parts: VendorParts) -> Way:
-    """Straight to the vendor's own address and the operator's; through the guard to an organisation's."""
+    """Straight to the vendor's own address and the operator's; through the guard to an organization's."""
     return Way(choice.is_guarded, parts.egress)
 
 

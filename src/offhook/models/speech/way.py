@@ -1,4 +1,4 @@
-"""How a vendor is reached: straight, or through the egress guard when an organisation typed the address in."""
+"""How a vendor is reached: straight, or through the egress guard when an organization typed the address in."""
 
 from dataclasses import dataclass
 

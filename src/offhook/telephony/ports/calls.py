@@ -160,7 +160,7 @@ class Transferrer(Protocol):
     async def ring(self, account: CarrierAccount, call_id: str, to_number: str, timeout_s: float) -> str:
         """Call ``to_number`` (E.164) for the caller of ``call_id``; the carrier's id of that call once it was answered.
 
-        Raises CarrierFailed with the code ``busy``, ``no_answer`` or another one. Cancelling it ends the ringing.
+        Raises CarrierFailed with the code ``busy``, ``no_answer`` or another one. Canceling it ends the ringing.
         """
         ...
 

@@ -26,7 +26,7 @@ class TurnRules:
 
 
 def choose(config: CallConfig, *, has_endpointing: bool) -> TurnRules:
-    """The rules of a call. A recogniser without endpointing of its own always needs the silence rule."""
+    """The rules of a call. A recognizer without endpointing of its own always needs the silence rule."""
     return TurnRules(_ends(config, has_endpointing), *_interruptions(config))
 
 

@@ -1,4 +1,4 @@
-"""The recogniser says that the turn is over and nobody is talking."""
+"""The recognizer says that the turn is over and nobody is talking."""
 
 from offhook.voice.turns.rule import Listening
 

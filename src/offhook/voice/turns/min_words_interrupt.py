@@ -1,4 +1,4 @@
-"""Only that many recognised words interrupt the agent: "mhm" and noise do not."""
+"""Only that many recognized words interrupt the agent: "mhm" and noise do not."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Something was recognised and the caller has been silent for a while."""
+"""Something was recognized and the caller has been silent for a while."""
 
 from dataclasses import dataclass
 

@@ -29,7 +29,7 @@ def demo_agent(slug: str) -> dict[str, Any]:
 async def ensure_demo(
     session: AsyncSession, organization_id: int, created_by: int | None, *, tools: ToolCatalogue | None = None
 ) -> list[int]:
-    """Create and publish the demo agents in an organisation that has no workflow; the ids of what was created.
+    """Create and publish the demo agents in an organization that has no workflow; the ids of what was created.
 
     Any number of processes may call it at once: one of them creates them.
     """

@@ -18,7 +18,7 @@ def _model_properties() -> list[PropertySpec]:
             "qa_provider",
             "options",
             "Provider",
-            "Vendor of the rating model. Its key is the one of the organisation's model configuration.",
+            "Vendor of the rating model. Its key is the one of the organization's model configuration.",
             options=options(
                 ("openai", "OpenAI"),
                 ("anthropic", "Anthropic"),

@@ -15,7 +15,7 @@ _WHY: Final = {
 
 
 def document_warnings(graph: Graph, documents: Mapping[str, DocumentFacts]) -> Iterator[Issue]:
-    """``documents``: facts by reference; references that are no document of the organisation are left out."""
+    """``documents``: facts by reference; references that are no document of the organization are left out."""
     for node in graph.nodes.values():
         field = "data.document_refs" if node.data.get("document_refs") else "data.document_uuids"
         for ref in node.document_refs:

@@ -41,7 +41,7 @@ def references(graph: Graph, configurations: Mapping[str, Any]) -> Iterator[Refe
 
 
 def check_recordings(found: Collection[Reference], known: Collection[str]) -> Iterator[Issue]:
-    """``known``: those of the ids that are recordings of the organisation."""
+    """``known``: those of the ids that are recordings of the organization."""
     for place in found:
         if not place.recording_id:
             yield Issue(place.kind, place.id, place.field, "field_required", "Choose the recording to play")

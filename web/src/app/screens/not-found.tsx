@@ -11,7 +11,7 @@ export function NotFound() {
           Nothing here
         </Title>
         <Text c="dimmed" ta="center">
-          This page does not exist, or belongs to another organisation.
+          This page does not exist, or belongs to another organization.
         </Text>
         <Button mt="md" renderRoot={(props) => <Link to="/" {...props} />}>
           All agents

@@ -1,4 +1,4 @@
-/** Whose page this is: the organisation, the person, other organisations, signing out; and the colours. */
+/** Whose page this is: the organization, the person, other organizations, signing out; and the colours. */
 
 import {
   ActionIcon,
@@ -89,7 +89,7 @@ function Organizations() {
   return (
     <>
       <Menu.Divider />
-      <Menu.Label>Organisations</Menu.Label>
+      <Menu.Label>Organizations</Menu.Label>
       {memberships.data.map((membership) => (
         <Menu.Item
           key={membership.id}

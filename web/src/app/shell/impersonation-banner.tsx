@@ -29,7 +29,7 @@ export function BorrowedBanner() {
     <div ref={leaveRoom} className={classes.banner} role="status">
       <Eye size={18} aria-hidden="true" className={classes.bannerMore} />
       <Text fz="sm" fw={600} className={classes.bannerWords}>
-        You act as {account.data.email} in {where.data?.organization.name ?? "their organisation"}.{" "}
+        You act as {account.data.email} in {where.data?.organization.name ?? "their organization"}.{" "}
         <span className={classes.bannerMore}>Everything you do is in the audit log with your name.</span>
       </Text>
       <Button size="xs" color="dark" variant="filled" onClick={leave}>

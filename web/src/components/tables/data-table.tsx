@@ -57,12 +57,12 @@ export function DataTable({ label, columns, minWidth = 640, sorting, isTight = f
 
 /** What a card says before each value; the first one heads the card, and buttons speak for themselves. */
 function labelsOf(columns: readonly Column[]): Record<string, string> {
-  const labelled = columns.map(
+  const labeled = columns.map(
     (column, index) =>
       [`--label-${index + 1}`, column.title, column.isQuiet || (index === 0 && !column.isRight)] as const,
   );
   return Object.fromEntries(
-    labelled
+    labeled
       .filter(([, title, isBare]) => !isBare && title !== "")
       .map(([name, title]) => [name, JSON.stringify(title)]),
   );

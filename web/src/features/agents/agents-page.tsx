@@ -1,4 +1,4 @@
-/** All agents of the organisation. */
+/** All agents of the organization. */
 
 import { Badge, Button, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
 import { Link } from "@tanstack/react-router";

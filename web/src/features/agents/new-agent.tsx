@@ -109,7 +109,7 @@ function Described({ onClose }: { onClose: () => void }) {
           onChange={(event) => set("activity_description", event.currentTarget.value)}
         />
         <Text fz="sm" c="dimmed">
-          Your organisation's language model writes the steps as a draft; the offline one does it by simple rules.
+          Your organization's language model writes the steps as a draft; the offline one does it by simple rules.
         </Text>
         {formError(write.error, FIELDS) !== null && <Problem error={write.error} />}
         <Buttons

@@ -52,7 +52,7 @@ export function useSignOut() {
   });
 }
 
-/** The organisations that one belongs to. */
+/** The organizations that one belongs to. */
 export function useOrganizations() {
   const token = useToken();
   return useQuery({
@@ -63,7 +63,7 @@ export function useOrganizations() {
   });
 }
 
-/** Begins anew in another organisation: nothing of the first one stays in the page. */
+/** Begins anew in another organization: nothing of the first one stays in the page. */
 export function useSwitch() {
   return useMutation({
     mutationFn: (organization_id: number) => unwrap(api.POST("/api/v1/auth/switch", { body: { organization_id } })),

@@ -1,4 +1,4 @@
-/** Signing in and out, and joining an organisation. */
+/** Signing in and out, and joining an organization. */
 
 export { useOrganizations, useSignOut, useSwitch } from "./api";
 export { InvitationPage } from "./invitation-page";

@@ -1,4 +1,4 @@
-/** Joining an organisation by the link that somebody passed on. */
+/** Joining an organization by the link that somebody passed on. */
 
 import { Alert, Anchor, Button, Center, Paper, Skeleton, Stack, Text, TextInput, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";

@@ -1,4 +1,4 @@
-/** The browser's own recogniser and voice behind two small ports. What it hears and says never reaches our server as sound. */
+/** The browser's own recognizer and voice behind two small ports. What it hears and says never reaches our server as sound. */
 
 export interface Ear {
   /** Hears one utterance; `onEnd` comes last, also after a failure. */

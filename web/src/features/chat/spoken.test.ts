@@ -57,7 +57,7 @@ describe("a spoken chat", () => {
     expect([state.name, mouth.said]).toEqual(["hearing", ["Hello."]]);
   });
 
-  it("goes on listening when the recogniser gives up on a silence", () => {
+  it("goes on listening when the recognizer gives up on a silence", () => {
     chat.interrupt();
     ear.handlers?.onError("no-speech");
     ear.handlers?.onEnd();

@@ -17,7 +17,7 @@ export interface SpokenOptions {
   onWords: (text: string) => void;
 }
 
-/** Reasons of the recogniser that trying again does not change. */
+/** Reasons of the recognizer that trying again does not change. */
 const FINAL = new Set(["not-allowed", "service-not-allowed", "audio-capture", "network", "language-not-supported"]);
 
 export class SpokenChat {
@@ -107,7 +107,7 @@ export class SpokenChat {
         hasAnswered = true;
         this.show({ name: "deaf", reason });
       },
-      // Recognisers stop after a silence: the caller may still be thinking.
+      // Recognizers stop after a silence: the caller may still be thinking.
       onEnd: () => {
         if (isMine()) this.hear();
       },

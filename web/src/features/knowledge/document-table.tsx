@@ -1,4 +1,4 @@
-/** The documents of an organisation as a table. */
+/** The documents of an organization as a table. */
 
 import { Badge, Button, Group, Loader, Select, Table, Text, TextInput, Tooltip } from "@mantine/core";
 import { useState } from "react";

@@ -1,3 +1,3 @@
-/** How an organisation is set up, and who may do what in it. */
+/** How an organization is set up, and who may do what in it. */
 
 export { SettingsPage, SettingsSection } from "./settings-page";

@@ -6,7 +6,7 @@ import type { May } from "../../lib/organization/organization-context";
 export interface Section {
   key: string;
   title: string;
-  group: "Organisation" | "Building blocks" | "Connections" | "You";
+  group: "Organization" | "Building blocks" | "Connections" | "You";
   isFor: (may: May) => boolean;
   page: LazyExoticComponent<ComponentType>;
 }
@@ -18,21 +18,21 @@ export const SECTIONS: readonly Section[] = [
   {
     key: "organization",
     title: "General",
-    group: "Organisation",
+    group: "Organization",
     isFor: everybody,
     page: lazy(() => import("./organization/organization-section")),
   },
   {
     key: "members",
     title: "Members",
-    group: "Organisation",
+    group: "Organization",
     isFor: admins,
     page: lazy(() => import("./members/members-section")),
   },
   {
     key: "audit",
     title: "Audit log",
-    group: "Organisation",
+    group: "Organization",
     isFor: admins,
     page: lazy(() => import("./organization/audit-section")),
   },
@@ -87,4 +87,4 @@ export const SECTIONS: readonly Section[] = [
   },
 ];
 
-export const GROUPS = ["Organisation", "Building blocks", "Connections", "You"] as const;
+export const GROUPS = ["Organization", "Building blocks", "Connections", "You"] as const;

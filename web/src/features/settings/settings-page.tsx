@@ -35,7 +35,7 @@ export function SettingsSection() {
             <section.page />
           </Suspense>
         ) : (
-          <Empty title={section.title}>Only admins of the organisation see this. Ask one of them.</Empty>
+          <Empty title={section.title}>Only admins of the organization see this. Ask one of them.</Empty>
         )
       }
     </Loaded>

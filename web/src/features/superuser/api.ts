@@ -1,4 +1,4 @@
-/** Requests across organisations. */
+/** Requests across organizations. */
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api, unwrap } from "../../lib/api/client";

@@ -1,4 +1,4 @@
-/** All organisations, their agents, runs and campaigns; and acting as one of their people. */
+/** All organizations, their agents, runs and campaigns; and acting as one of their people. */
 
 import { Button, NumberInput, Select, Table, Tabs, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
@@ -24,7 +24,7 @@ function NotForYou() {
   return (
     <Page title="Superuser">
       <Empty title="Not for this account">
-        Only superusers see across organisations: offhook superuser grant E-MAIL makes one.
+        Only superusers see across organizations: offhook superuser grant E-MAIL makes one.
       </Empty>
     </Page>
   );
@@ -37,8 +37,8 @@ function Everything() {
   const organizationId = chosen === null ? null : Number(chosen);
   const choice = (
     <Select
-      aria-label="Organisation"
-      placeholder="Every organisation"
+      aria-label="Organization"
+      placeholder="Every organization"
       clearable
       searchable
       w={240}
@@ -50,7 +50,7 @@ function Everything() {
   return (
     <Page
       title="Superuser"
-      about="Across all organisations of this installation."
+      about="Across all organizations of this installation."
       actions={
         <>
           {choice}
@@ -63,7 +63,7 @@ function Everything() {
       <Tabs defaultValue="organizations" keepMounted={false}>
         <Tabs.List mb="lg">
           <Tabs.Tab px="sm" value="organizations">
-            Organisations
+            Organizations
           </Tabs.Tab>
           <Tabs.Tab px="sm" value="agents">
             Agents
@@ -94,7 +94,7 @@ function Everything() {
 }
 
 const COLUMNS = [
-  { title: "Organisation" },
+  { title: "Organization" },
   { title: "Members", isRight: true },
   { title: "Agents", isRight: true },
   { title: "Runs", isRight: true },
@@ -107,11 +107,11 @@ function Organizations({ only }: { only: number | null }) {
   const organizations = useOrganizations();
   const [credited, setCredited] = useState<Schema<"SuperuserOrganizationItem"> | null>(null);
   return (
-    <Panel title="Organisations">
-      <Loaded query={organizations} what="The organisations">
+    <Panel title="Organizations">
+      <Loaded query={organizations} what="The organizations">
         {(data) => (
           <>
-            <DataTable label="Organisations" columns={COLUMNS} minWidth={760}>
+            <DataTable label="Organizations" columns={COLUMNS} minWidth={760}>
               {data
                 .filter((one) => only === null || one.id === only)
                 .map((one) => (
@@ -142,7 +142,7 @@ function Organizations({ only }: { only: number | null }) {
                   </Table.Tr>
                 ))}
             </DataTable>
-            <ShowMore list={organizations} what="organisations" />
+            <ShowMore list={organizations} what="organizations" />
           </>
         )}
       </Loaded>
@@ -210,7 +210,7 @@ function ActAs({ onClose }: { onClose: () => void }) {
     >
       <TextInput label="E-mail" type="email" required data-autofocus {...form.text("email")} />
       <Text fz="sm" c="dimmed">
-        For an hour you have their rights, and no others. Their organisation&apos;s audit log names you both.
+        For an hour you have their rights, and no others. Their organization&apos;s audit log names you both.
       </Text>
     </FormDialog>
   );

@@ -1,4 +1,4 @@
-/** Agents, runs and campaigns of all organisations as lists. */
+/** Agents, runs and campaigns of all organizations as lists. */
 
 import { Badge, Table } from "@mantine/core";
 import { useState } from "react";
@@ -27,11 +27,11 @@ export function WorkflowsTab({ organizationId }: { organizationId: number | null
           ) : (
             <>
               <DataTable
-                label="Agents of all organisations"
+                label="Agents of all organizations"
                 isTight
                 columns={[
                   { title: "Agent" },
-                  { title: "Organisation" },
+                  { title: "Organization" },
                   { title: "State" },
                   { title: "Runs", isRight: true },
                   { title: "Changed" },
@@ -62,7 +62,7 @@ export function WorkflowsTab({ organizationId }: { organizationId: number | null
 
 const RUN_COLUMNS = [
   { title: "Run" },
-  { title: "Organisation" },
+  { title: "Organization" },
   { title: "Agent" },
   { title: "How it went" },
   { title: "Duration", isRight: true },
@@ -82,7 +82,7 @@ export function RunsTab({ organizationId }: { organizationId: number | null }) {
             NOTHING
           ) : (
             <>
-              <DataTable label="Runs of all organisations" columns={RUN_COLUMNS} minWidth={860} isTight>
+              <DataTable label="Runs of all organizations" columns={RUN_COLUMNS} minWidth={860} isTight>
                 {data.runs.map((run) => (
                   <Table.Tr key={run.id}>
                     <Table.Td fw={600}>{run.name}</Table.Td>
@@ -119,10 +119,10 @@ export function CampaignsTab({ organizationId }: { organizationId: number | null
           ) : (
             <>
               <DataTable
-                label="Campaigns of all organisations"
+                label="Campaigns of all organizations"
                 columns={[
                   { title: "Campaign" },
-                  { title: "Organisation" },
+                  { title: "Organization" },
                   { title: "Agent" },
                   { title: "State" },
                   { title: "At once", isRight: true },

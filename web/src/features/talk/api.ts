@@ -23,7 +23,7 @@ export async function createBrowserRun(agentId: number): Promise<MediaAddress> {
   };
 }
 
-/** Whether this organisation still speaks with the offline demonstration voice. */
+/** Whether this organization still speaks with the offline demonstration voice. */
 export function useIsDemoVoice(): boolean {
   const models = useQuery({
     queryKey: ["models"],

@@ -186,7 +186,7 @@ const FIRST = [
   },
 ] as const;
 
-/** Of an organisation that has no agent yet. */
+/** Of an organization that has no agent yet. */
 const MAKE = {
   ...FIRST[0],
   title: "Make an agent",

@@ -33,7 +33,7 @@ export function UsagePage() {
     />
   );
   return (
-    <Page title="Usage" about="Minutes, cost and quality, by your organisation's clocks." actions={choose}>
+    <Page title="Usage" about="Minutes, cost and quality, by your organization's clocks." actions={choose}>
       <Period />
       <Loaded query={insights} what="The days" height={520}>
         {(data) => (

@@ -100,7 +100,7 @@ describe("a form", () => {
     ]);
   });
 
-  it("finds the place of a refused model in its sentence, in the organisation's form and in an agent's", () => {
+  it("finds the place of a refused model in its sentence, in the organization's form and in an agent's", () => {
     const unknown = errorFrom(422, {
       detail: "models.llm.model 'gpt-99' is not one of openai's: gpt-4.1.",
       code: "unknown_model",

@@ -158,7 +158,7 @@ function covers(name: string, path: string): boolean {
   return at === wanted.length;
 }
 
-/** The models of an organisation and those of an agent, whatever the body is that they stand in. */
+/** The models of an organization and those of an agent, whatever the body is that they stand in. */
 function placeOf(path: string): string {
   return path.replace(/^(services|workflow_configurations\.models)\./, "models.");
 }

@@ -84,7 +84,7 @@ describe("a conversation", () => {
     );
     expect(state.lines).toMatchObject([
       { text: "LLM openai failed: timed out", tone: "warning" },
-      { text: "Asked again: nothing recognised", tone: "warning" },
+      { text: "Asked again: nothing recognized", tone: "warning" },
       { text: "Tool find_order failed: no such order", tone: "warning" },
     ]);
   });

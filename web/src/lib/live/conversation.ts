@@ -169,7 +169,7 @@ function startMs(event: CallEvent): number {
 const WATCHDOG: Record<string, string> = {
   filler: "Filled a silence",
   retry: "Asked again",
-  apology: "Apologised",
+  apology: "Apologized",
   end: "Ended the call",
 };
 

@@ -21,7 +21,7 @@ export function may(role: Role | undefined): May {
   return { write: rank >= 1, admin: rank >= 2, own: rank >= 3 };
 }
 
-/** The organisation, the role, preferences and limits of whoever is signed in. */
+/** The organization, the role, preferences and limits of whoever is signed in. */
 export function useWhereabouts() {
   const token = useToken();
   return useQuery({

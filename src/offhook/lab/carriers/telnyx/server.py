@@ -95,7 +95,7 @@ class TelnyxEmulator(Emulator):
         return failure(429, "10011", "Too many requests", "You have exceeded the maximum number of allowed requests.")
 
     def server_error(self) -> Reply:
-        return failure(500, "10007", "Unexpected error", "An unexpected error occured.")
+        return failure(500, "10007", "Unexpected error", "An unexpected error occurred.")
 
     def sign(self, callback: Callback) -> Mapping[str, str]:
         """Ed25519 over the time and the raw body; the body says which attempt this is."""

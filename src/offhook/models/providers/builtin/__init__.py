@@ -21,7 +21,7 @@ _VOICES = (
 
 
 def vendors(parts: VendorParts) -> tuple[AnyVendor, ...]:
-    """One speech program and one recogniser a process, shared by all voices and calls."""
+    """One speech program and one recognizer a process, shared by all voices and calls."""
     speech = SpeechProgram()
     llm = BuiltinLlm()
     stt = BuiltinStt(speech, processes=parts.settings.stt_processes)

@@ -66,7 +66,7 @@ class Grammar:
     whole: re.Pattern[str]
 
     def complete(self, text: str) -> str | None:
-        """A sentence of the grammar, or None. A recogniser may stop in the middle of one: when only one way goes on and
+        """A sentence of the grammar, or None. A recognizer may stop in the middle of one: when only one way goes on and
         no more than two words are missing, they are added ("no thank" was "no thank you"); else what follows a whole
         sentence goes ("next friday at").
         """
@@ -166,7 +166,7 @@ _IPA: Final = (
 
 
 def arpabet(ipa: str) -> str:
-    """How an unknown word sounds, for the recogniser's dictionary; empty when nothing of it is known."""
+    """How an unknown word sounds, for the recognizer's dictionary; empty when nothing of it is known."""
     phones = []
     at = 0
     while at < len(ipa):

@@ -21,7 +21,7 @@ START_S: Final = 15.0
 # A program that answers nobody for so long while somebody waits is stuck.
 ANSWER_S: Final = 6.0
 
-# The wire is described in stt_helper.py, which is a program: importing it would load the recogniser into the server.
+# The wire is described in stt_helper.py, which is a program: importing it would load the recognizer into the server.
 HEADER_BYTES: Final = 9
 BEGIN, AUDIO, FINISH, FORGET, WORDS, PRONOUNCE = 1, 2, 3, 4, 5, 6
 ERROR: Final = 3
@@ -57,7 +57,7 @@ class ListeningProgram:
         return self._process.pid if self._process is not None and self._process.returncode is None else None
 
     async def start(self) -> None:
-        """Have it running; ModelError, not retryable when the recogniser cannot be loaded."""
+        """Have it running; ModelError, not retryable when the recognizer cannot be loaded."""
         async with self._starting:
             if self._is_closed:
                 raise ModelError("stt_closed", "The server is stopping.", retryable=False)
@@ -70,7 +70,7 @@ class ListeningProgram:
                 *self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
             )
         except OSError as error:
-            raise ModelError("stt_unavailable", f"The recogniser does not start: {error}", retryable=False) from None
+            raise ModelError("stt_unavailable", f"The recognizer does not start: {error}", retryable=False) from None
         is_ready = False
         try:
             async with asyncio.timeout(START_S):
@@ -79,7 +79,7 @@ class ListeningProgram:
                 raise ModelError("stt_unavailable", hello.decode("utf-8", "replace"), retryable=False)
             is_ready = True
         except (TimeoutError, asyncio.IncompleteReadError, ConnectionError):
-            raise ModelError("stt_unavailable", "The recogniser ended while it started.", retryable=False) from None
+            raise ModelError("stt_unavailable", "The recognizer ended while it started.", retryable=False) from None
         finally:
             if not is_ready:
                 await _kill(process)

@@ -1,4 +1,4 @@
-"""The offline recogniser: pocketsphinx in processes of its own, following a grammar of what the caller may say now."""
+"""The offline recognizer: pocketsphinx in processes of its own, following a grammar of what the caller may say now."""
 
 import asyncio
 import itertools
@@ -87,7 +87,7 @@ class _Listener:
 
 
 class BuiltinStt:
-    """Implements Stt. ``processes`` recognisers serve all calls of this process; they start with the first call."""
+    """Implements Stt. ``processes`` recognizers serve all calls of this process; they start with the first call."""
 
     has_endpointing = False
 

@@ -75,7 +75,7 @@ class HighBand:
     """8 kHz to 16 kHz with the missing upper band made up: the hiss of s, f and sh, where the lower band shows one.
 
     The band from 2.5 to 3.9 kHz is mirrored to 4.1 to 5.5 kHz, as loud as its share of the whole. Over telephones this
-    takes recognised sentences from 85 to 91 of 100 (bench/stt_offline.py; a 16 kHz line has 97).
+    takes recognized sentences from 85 to 91 of 100 (bench/stt_offline.py; a 16 kHz line has 97).
     """
 
     BLOCK: Final = 160
@@ -343,21 +343,21 @@ def _loudest(samples: Floats) -> float:
     return float(np.sqrt((samples[:size].reshape(-1, frame) ** 2).mean(1).max())) if size else 0.0
 
 
-def handle(recogniser: Recogniser, caller: int, op: int, payload: bytes) -> Any:
+def handle(recognizer: Recogniser, caller: int, op: int, payload: bytes) -> Any:
     """The answer, or None when the request has none."""
     match op:
         case 1:
-            recogniser.begin(caller, json.loads(payload))
+            recognizer.begin(caller, json.loads(payload))
         case 2:
-            recogniser.audio(caller, payload)
+            recognizer.audio(caller, payload)
         case 3:
-            return recogniser.finish(caller)
+            return recognizer.finish(caller)
         case 4:
-            recogniser.forget(caller)
+            recognizer.forget(caller)
         case 5:
-            return recogniser.unknown(json.loads(payload))
+            return recognizer.unknown(json.loads(payload))
         case _:
-            recogniser.pronounce(json.loads(payload))
+            recognizer.pronounce(json.loads(payload))
             return {}
     return None
 
@@ -373,16 +373,16 @@ def main() -> int:
     source, sink = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # nothing that the library prints may get between the answers
     try:
-        recogniser = Recogniser()
+        recognizer = Recogniser()
     except (RuntimeError, OSError) as error:
         write(sink, 0, ERROR, str(error).encode())
         return 3
-    write(sink, 0, JSON, json.dumps({"model": recogniser.model}).encode())
+    write(sink, 0, JSON, json.dumps({"model": recognizer.model}).encode())
     while len(header := source.read(HEADER.size)) == HEADER.size:
         request, op, length = HEADER.unpack(header)
         payload = source.read(length)
         try:
-            answer = handle(recogniser, request, op, payload)
+            answer = handle(recognizer, request, op, payload)
             if answer is not None:
                 write(sink, request, JSON, json.dumps(answer).encode())
         except BrokenPipeError:

@@ -195,7 +195,7 @@ def stem(word: str) -> str:
             break
     if len(word) > 3 and word.endswith("e"):
         word = word[:-1]
-    if word.endswith("ll") and len(word) > 5:  # cancelled, cancelling
+    if word.endswith("ll") and len(word) > 5:  # cancelled, canceling
         word = word[:-1]
     return stem(_SYNONYMS[word]) if word in _SYNONYMS else word
 

@@ -34,7 +34,7 @@ _clients: Final = SdkClients(_client)
 
 
 class GoogleLlm:
-    """Implements ``Llm``. Never retries; ``egress`` guards an organisation's own address."""
+    """Implements ``Llm``. Never retries; ``egress`` guards an organization's own address."""
 
     def __init__(self, choice: Choice, timeouts: Timeouts | None = None, egress: EgressClient | None = None) -> None:
         self._choice = choice

@@ -52,7 +52,7 @@ class _Answer:
 class OpenAiCompatibleLlm:
     """Implements ``Llm``. Never retries: that is the voice loop's, which knows how long the caller has waited.
 
-    All models share connections. With ``egress`` the address is an organisation's and stays behind its guard;
+    All models share connections. With ``egress`` the address is an organization's and stays behind its guard;
     ``default_url`` is the vendor's own address where that is not OpenAI's.
     """
 

@@ -22,7 +22,7 @@ def speech_vendors(parts: VendorParts) -> tuple[AnyVendor, ...]:
         if not [piece async for piece in voice(choice).speak(CHECK_TEXT)]:
             raise ModelError("tts_malformed", "The server answered without audio.", retryable=True)
 
-    def recogniser(choice: Choice) -> Stt:
+    def recognizer(choice: Choice) -> Stt:
         if is_realtime(choice):
             return ears.build(choice)
         return OpenAiCompatibleStt(choice, way_of(choice, parts))
@@ -53,7 +53,7 @@ def speech_vendors(parts: VendorParts) -> tuple[AnyVendor, ...]:
             "openai",
             "OpenAI, or any server that speaks its format",
             tuple(ModelInfo(name) for name in _LISTENING),
-            build=recogniser,
+            build=recognizer,
             check=check_recogniser,
             takes_any_model=True,
             close=close_clients,

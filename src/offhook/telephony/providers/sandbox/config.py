@@ -1,4 +1,4 @@
-"""Which phone a sandbox number is, and what an organisation may set of its simulated network."""
+"""Which phone a sandbox number is, and what an organization may set of its simulated network."""
 
 import hashlib
 import re

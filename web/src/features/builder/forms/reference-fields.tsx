@@ -1,4 +1,4 @@
-/** Fields that name something of the organisation: a tool, a document, a recording, a credential. */
+/** Fields that name something of the organization: a tool, a document, a recording, a credential. */
 
 import { MultiSelect, Select, Text } from "@mantine/core";
 import type { UseQueryResult } from "@tanstack/react-query";

@@ -1,4 +1,4 @@
-/** The models of this agent, where they differ from those of the organisation. */
+/** The models of this agent, where they differ from those of the organization. */
 
 import { Autocomplete, NumberInput, Select, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
@@ -86,7 +86,7 @@ function KindSettings({ kind, providers, standard }: KindProps) {
       <Select
         {...common("provider")}
         aria-label={`${TITLES[kind]}: provider`}
-        placeholder={`As the organisation: ${standardName}`}
+        placeholder={`As the organization: ${standardName}`}
         clearable
         data={providers.map((candidate) => ({ value: candidate.provider, label: candidate.title }))}
         value={words("provider") || null}

@@ -1,4 +1,4 @@
-/** The tools and documents of the organisation, each with the steps of this agent that may use it. */
+/** The tools and documents of the organization, each with the steps of this agent that may use it. */
 
 import { Button, Group, MultiSelect, Skeleton, Stack, Text } from "@mantine/core";
 import type { UseQueryResult } from "@tanstack/react-query";

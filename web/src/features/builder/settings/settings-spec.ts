@@ -66,10 +66,10 @@ export const SETTINGS: SettingsGroup[] = [
       setting("turn_stop_strategy", "options", "When the caller has finished", "What ends the caller's turn.", {
         default: "default",
         options: choices(
-          ["default", "Recogniser, or silence"],
+          ["default", "Recognizer, or silence"],
           ["silence", "Silence only"],
           ["turn_analyzer", "Waits longer after an unfinished sentence"],
-          ["transcription", "Recogniser"],
+          ["transcription", "Recognizer"],
         ),
       }),
       seconds(
@@ -124,7 +124,7 @@ export const SETTINGS: SettingsGroup[] = [
       setting(
         "context_compaction_enabled",
         "boolean",
-        "Summarise long conversations",
+        "Summarize long conversations",
         "When a step is left, a summary replaces all but the newest messages.",
         { default: false },
       ),

@@ -17,7 +17,7 @@ import { calledFrom } from "./rules-words";
 const DEFAULT = "default";
 
 interface AccountChoiceProps {
-  /** Null: the organisation's default. */
+  /** Null: the organization's default. */
   value: number | null;
   onChange: (id: number | null) => void;
   error: string | undefined;

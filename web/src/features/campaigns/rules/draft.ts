@@ -6,7 +6,7 @@ import { gridOf, openHours, PRESETS, slotsOf, type Week, weekOf } from "./week";
 
 /** The rules that can be changed later, too. */
 export interface Rules {
-  /** By which carrier account calls go out; null: the organisation's default. */
+  /** By which carrier account calls go out; null: the organization's default. */
   accountId: number | null;
   /** Empty while it is being typed, as other numbers. */
   maxConcurrency: number | "";

@@ -100,7 +100,7 @@ export function RulesForm({ rules, onChange, errorAt }: RulesFormProps) {
           <Group align="flex-start" gap="lg">
             <NumberInput
               label="Calls at the same time"
-              description={limit === undefined ? undefined : `Your organisation may have ${limit}`}
+              description={limit === undefined ? undefined : `Your organization may have ${limit}`}
               min={1}
               value={rules.maxConcurrency}
               onChange={(value) => set("maxConcurrency", numberOf(value))}

@@ -29,7 +29,7 @@ export function Share({ run, seconds }: { run: RunDetail; seconds: number }) {
       <Menu.Dropdown>
         {item("this page", page)}
         {seconds >= 1 && item(`this page, from ${clock(seconds * 1000)}`, page + placeIn(seconds))}
-        <About>For people of your organisation, who sign in. It does not end.</About>
+        <About>For people of your organization, who sign in. It does not end.</About>
         {open.length > 0 && (
           <>
             <Menu.Divider />

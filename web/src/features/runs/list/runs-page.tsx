@@ -1,4 +1,4 @@
-/** Every conversation of the organisation: found, put in order, downloaded. */
+/** Every conversation of the organization: found, put in order, downloaded. */
 
 import { Button, Table, Text } from "@mantine/core";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";

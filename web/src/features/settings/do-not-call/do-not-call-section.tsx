@@ -1,4 +1,4 @@
-/** Numbers that nothing of this organisation calls. */
+/** Numbers that nothing of this organization calls. */
 
 import { Anchor, Button, Table, Textarea, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";

@@ -158,7 +158,7 @@ function NewKey({ onClose, onMade }: { onClose: () => void; onMade: (key: Schema
         {...form.field("role")}
       />
       <Text fz="sm" c="dimmed">
-        The key acts as this organisation. It is shown once, right after this.
+        The key acts as this organization. It is shown once, right after this.
       </Text>
     </FormDialog>
   );

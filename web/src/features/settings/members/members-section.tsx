@@ -1,4 +1,4 @@
-/** Who belongs to the organisation, with which role; and who is invited. */
+/** Who belongs to the organization, with which role; and who is invited. */
 
 import { Badge, Button, Group, Select, Stack, Table, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
@@ -118,13 +118,13 @@ function MemberRow({ member }: { member: Schema<"MemberResponse"> }) {
             variant="subtle"
             color="red"
             onClick={() => setIsAsking(true)}
-            aria-label={isMe ? "Leave this organisation" : `Remove ${member.email}`}
+            aria-label={isMe ? "Leave this organization" : `Remove ${member.email}`}
           >
             {isMe ? "Leave" : "Remove"}
           </Button>
         )}
         <Confirm
-          title={isMe ? "Leave this organisation?" : `Remove ${member.email}?`}
+          title={isMe ? "Leave this organization?" : `Remove ${member.email}?`}
           isOpen={isAsking}
           onClose={() => setIsAsking(false)}
           onConfirm={() => remove.mutate(member.user_id, { onSuccess: () => setIsAsking(false) })}

@@ -1,4 +1,4 @@
-/** Requests about the organisation itself and the person's own account. */
+/** Requests about the organization itself and the person's own account. */
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api, unwrap } from "../../../lib/api/client";

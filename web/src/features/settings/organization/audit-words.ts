@@ -17,7 +17,7 @@ const ACTIONS: Record<string, string> = {
   "user.logged_in": "Signed in",
   "user.logged_out": "Signed out",
   "user.signed_up": "Signed up",
-  "user.switched_organization": "Went to another organisation",
+  "user.switched_organization": "Went to another organization",
 };
 
 const thing = (name: string) => THINGS[name] ?? words(name);

@@ -1,4 +1,4 @@
-/** The organisation's name, clocks and limits. */
+/** The organization's name, clocks and limits. */
 
 import { Button, Group, Select, Stack, Text, TextInput } from "@mantine/core";
 import type { FormEvent } from "react";
@@ -16,7 +16,7 @@ import classes from "../settings.module.css";
 export default function OrganizationSection() {
   const where = useWhereabouts();
   return (
-    <Loaded query={where} what="The organisation">
+    <Loaded query={where} what="The organization">
       {(data) => (
         <Stack gap="lg">
           <Name organization={data.organization} />
@@ -26,7 +26,7 @@ export default function OrganizationSection() {
               <Fact name="Calls at the same time" value={data.limits.concurrent_calls} />
               <Fact
                 name="Set for"
-                value={data.limits.source === "organization" ? "This organisation" : "The whole installation"}
+                value={data.limits.source === "organization" ? "This organization" : "The whole installation"}
               />
             </Group>
           </Panel>
@@ -45,7 +45,7 @@ function Name({ organization }: { organization: Schema<"OrganizationResponse"> }
     rename.mutate(form.values.name, { onSuccess: () => done("The name is saved.") });
   };
   return (
-    <Panel title="Organisation">
+    <Panel title="Organization">
       <form onSubmit={submit} className={classes.form} noValidate>
         <TextInput label="Name" readOnly={!may.admin} {...form.text("name")} />
         <FormProblem words={form.problem} />

@@ -55,7 +55,7 @@ export default function ToolsSection() {
             return shown.length === 0 ? (
               <Empty isInside title="No tools yet">
                 Let agents look up an order, book a table, transfer the call or count. A tool belongs to the
-                organisation; each step of an agent chooses which it may use.
+                organization; each step of an agent chooses which it may use.
               </Empty>
             ) : (
               <>

@@ -1,4 +1,4 @@
-/** Webhooks: where events of this organisation are sent, and what became of each. */
+/** Webhooks: where events of this organization are sent, and what became of each. */
 
 import { Badge, Button, Group, Menu, Stack, Switch, Table, Text } from "@mantine/core";
 import { Ellipsis } from "lucide-react";
