@@ -15,7 +15,7 @@ export interface paths {
         put?: never;
         /**
          * Accept Invitation
-         * @description Joins the organisation, with a new account or the one of the invited address, and signs in to it.
+         * @description Joins the organization, with a new account or the one of the invited address, and signs in to it.
          */
         post: operations["accept_invitation"];
         delete?: never;
@@ -220,7 +220,7 @@ export interface paths {
         put?: never;
         /**
          * Switch Organization
-         * @description Answers a token for the other organisation; the one that was sent ends.
+         * @description Answers a token for the other organization; the one that was sent ends.
          */
         post: operations["switch_organization"];
         delete?: never;
@@ -261,7 +261,7 @@ export interface paths {
         /**
          * Create Campaign
          * @description A draft with the contacts of an uploaded CSV, all of them or none; what is wrong with a file is listed with its
-         *     rows. `Idempotency-Key` is honoured.
+         *     rows. `Idempotency-Key` is honored.
          */
         post: operations["create_campaign"];
         delete?: never;
@@ -527,7 +527,7 @@ export interface paths {
         put?: never;
         /**
          * Start Campaign
-         * @description Starts to dial. Of two starts at once, one is refused; `Idempotency-Key` is honoured.
+         * @description Starts to dial. Of two starts at once, one is refused; `Idempotency-Key` is honored.
          */
         post: operations["start_campaign"];
         delete?: never;
@@ -935,7 +935,7 @@ export interface paths {
         head?: never;
         /**
          * Update Current
-         * @description Renames the organisation.
+         * @description Renames the organization.
          */
         patch: operations["update_current_organization"];
         trace?: never;
@@ -1077,7 +1077,7 @@ export interface paths {
         };
         /**
          * Get Model Configurations
-         * @description What the organisation has set, keys masked, and what its calls use.
+         * @description What the organization has set, keys masked, and what its calls use.
          */
         get: operations["get_model_configurations"];
         /**
@@ -1239,7 +1239,7 @@ export interface paths {
         };
         /**
          * List Configurations
-         * @description The organisation's carrier accounts. The sandbox needs none.
+         * @description The organization's carrier accounts. The sandbox needs none.
          */
         get: operations["list_telephony_configs"];
         put?: never;
@@ -1513,7 +1513,7 @@ export interface paths {
         get: operations["list_prices"];
         /**
          * Set Price
-         * @description Sets the organisation's own price from a day on; where credit is enforced, only a superuser may.
+         * @description Sets the organization's own price from a day on; where credit is enforced, only a superuser may.
          */
         put: operations["set_own_price"];
         post?: never;
@@ -1860,7 +1860,7 @@ export interface paths {
         };
         /**
          * List Organizations
-         * @description Every organisation, oldest first, with what it has; `X-Total-Count` is how many there are.
+         * @description Every organization, oldest first, with what it has; `X-Total-Count` is how many there are.
          */
         get: operations["list_all_organizations"];
         put?: never;
@@ -1903,7 +1903,7 @@ export interface paths {
         put?: never;
         /**
          * Add Credit
-         * @description Add to an organisation's balance; a negative amount takes from it.
+         * @description Add to an organization's balance; a negative amount takes from it.
          */
         post: operations["add_organization_credit"];
         delete?: never;
@@ -1921,7 +1921,7 @@ export interface paths {
         };
         /**
          * List Workflow Runs
-         * @description The runs of all organisations, newest first unless sorted otherwise; `organization_id` filters too.
+         * @description The runs of all organizations, newest first unless sorted otherwise; `organization_id` filters too.
          *
          *     Without it filters on `id` and `created_at` count 50000 runs at most, and others look at the newest 25000 (4000 for
          *     `context.<name>` and `gathered.<name>`); the header `X-Filter-Window` says so when there are more.
@@ -2080,7 +2080,7 @@ export interface paths {
         put?: never;
         /**
          * Inbound Run
-         * @description Brings a call to the agent of the called number: the organisation is found by the carrier's account, the agent by
+         * @description Brings a call to the agent of the called number: the organization is found by the carrier's account, the agent by
          *     the number. Answers in the carrier's own format, also when it refuses the call.
          */
         post: operations["inbound_run"];
@@ -2735,7 +2735,7 @@ export interface paths {
         put?: never;
         /**
          * Create Workflow From Template
-         * @description The organisation's language model writes an agent from its description; it is created as a draft.
+         * @description The organization's language model writes an agent from its description; it is created as a draft.
          */
         post: operations["create_workflow_from_template"];
         delete?: never;
@@ -3442,7 +3442,7 @@ export interface components {
         };
         /**
          * BillingAccountResponse
-         * @description The organisation's own terms, and what holds for it (``effective``).
+         * @description The organization's own terms, and what holds for it (``effective``).
          */
         BillingAccountResponse: {
             /** Balance Cents */
@@ -3619,7 +3619,7 @@ export interface components {
             destinations: components["schemas"]["Destinations"];
             /**
              * Effective Max Concurrency
-             * @description As your organisation's limit and numbers allow
+             * @description As your organization's limit and numbers allow
              */
             effective_max_concurrency: number;
             /** Failure Reason */
@@ -3954,7 +3954,7 @@ export interface components {
             destinations?: components["schemas"]["Destinations"] | null;
             /**
              * Max Concurrency
-             * @description Capped by your organisation's limit and numbers
+             * @description Capped by your organization's limit and numbers
              */
             max_concurrency: number;
             /** Name */
@@ -4099,7 +4099,7 @@ export interface components {
         };
         /**
          * CreateWorkflowTemplateRequest
-         * @description What the agent is for; the organisation's language model writes it.
+         * @description What the agent is for; the organization's language model writes it.
          */
         CreateWorkflowTemplateRequest: {
             /** Activity Description */
@@ -4183,7 +4183,7 @@ export interface components {
         };
         /**
          * CurrentPeriod
-         * @description The calendar month by the organisation's clocks. ``minutes_remaining``: what included minutes and balance allow at
+         * @description The calendar month by the organization's clocks. ``minutes_remaining``: what included minutes and balance allow at
          *     the platform's price; ``is_unlimited`` when that price is nothing.
          */
         CurrentPeriod: {
@@ -4236,7 +4236,7 @@ export interface components {
         };
         /**
          * DayInsight
-         * @description ``date`` is a day by the organisation's clocks.
+         * @description ``date`` is a day by the organization's clocks.
          */
         DayInsight: {
             /** Call Count */
@@ -4563,7 +4563,7 @@ export interface components {
         };
         /**
          * EffectiveService
-         * @description What calls use. ``has_key``: a key is configured for it, by the organisation or by the operator.
+         * @description What calls use. ``has_key``: a key is configured for it, by the organization or by the operator.
          */
         EffectiveService: {
             /** Base Url */
@@ -4841,7 +4841,7 @@ export interface components {
         /**
          * ImpersonateRequest
          * @description One of the three names the user; of several, the first one. ``provider_user_id`` is the identity provider's: here
-         *     users sign in with us, and it is the user's id as text. ``organization_id`` chooses among the user's organisations.
+         *     users sign in with us, and it is the user's id as text. ``organization_id`` chooses among the user's organizations.
          */
         ImpersonateRequest: {
             /** Email */
@@ -4888,7 +4888,7 @@ export interface components {
         /**
          * InitiateCallRequest
          * @description A test call. Without ``phone_number`` it dials the number of the run that ``workflow_run_id`` names, else the test
-         *     phone number of the organisation's preferences.
+         *     phone number of the organization's preferences.
          */
         InitiateCallRequest: {
             /** From Phone Number Id */
@@ -5377,7 +5377,7 @@ export interface components {
         };
         /**
          * ModelConfigurationResponse
-         * @description ``configuration`` is what the organisation has set, keys masked; ``effective`` is what calls use.
+         * @description ``configuration`` is what the organization has set, keys masked; ``effective`` is what calls use.
          */
         ModelConfigurationResponse: {
             /** Configuration */
@@ -5851,7 +5851,7 @@ export interface components {
         };
         /**
          * PriceItem
-         * @description ``source``: where the table has it from; ``organization`` for the organisation's own.
+         * @description ``source``: where the table has it from; ``organization`` for the organization's own.
          */
         PriceItem: {
             /** Character Million */
@@ -5889,7 +5889,7 @@ export interface components {
         };
         /**
          * PriceListResponse
-         * @description The organisation's own prices, then the table's; own prices go first for the models that they name.
+         * @description The organization's own prices, then the table's; own prices go first for the models that they name.
          */
         PriceListResponse: {
             /** Prices */
@@ -6112,7 +6112,7 @@ export interface components {
         };
         /**
          * QuickConnectRequest
-         * @description ``forward``: a number to which the existing one is forwarded; ``new``: the organisation's primary line.
+         * @description ``forward``: a number to which the existing one is forwarded; ``new``: the organization's primary line.
          */
         QuickConnectRequest: {
             /** Area Code */
@@ -6978,7 +6978,7 @@ export interface components {
         /**
          * SuperuserWorkflowRunsListResponse
          * @description ``workflow_runs`` is the same list as ``runs``. With filters ``total_count`` counts to 50,000 and no further,
-         *     unless they name an organisation.
+         *     unless they name an organization.
          */
         SuperuserWorkflowRunsListResponse: {
             /** Limit */
@@ -7639,7 +7639,7 @@ export interface components {
         };
         /**
          * UsageDay
-         * @description ``date`` is a day by the organisation's clocks.
+         * @description ``date`` is a day by the organization's clocks.
          */
         UsageDay: {
             /** Call Count */
@@ -7827,7 +7827,7 @@ export interface components {
         };
         /**
          * VoicePreviewRequest
-         * @description A voice as it would be configured; what is left out is what the organisation has set.
+         * @description A voice as it would be configured; what is left out is what the organization has set.
          */
         VoicePreviewRequest: {
             /**
@@ -8137,7 +8137,7 @@ export interface components {
         };
         /**
          * WorkflowModels
-         * @description The shape; what it names is checked by ``ModelConfigurations.check_override``, which knows the organisation.
+         * @description The shape; what it names is checked by ``ModelConfigurations.check_override``, which knows the organization.
          */
         WorkflowModels: {
             fallbacks?: components["schemas"]["FallbackOverrides"] | null;
@@ -19278,7 +19278,7 @@ export interface operations {
     list_all_campaigns: {
         parameters: {
             query?: {
-                /** @description Only this organisation's */
+                /** @description Only this organization's */
                 organization_id?: number | null;
                 limit?: number | null;
                 offset?: number;
@@ -19958,7 +19958,7 @@ export interface operations {
     list_all_workflows: {
         parameters: {
             query?: {
-                /** @description Only this organisation's */
+                /** @description Only this organization's */
                 organization_id?: number | null;
                 /** @description `active`, `archived` or both, separated by a comma */
                 status?: string | null;
