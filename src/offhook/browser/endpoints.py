@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query, WebSocket
 
 from offhook.browser.leg import BrowserLeg
 from offhook.errors import DomainError
+from offhook.kit.ids import read_id
 from offhook.kit.sockets import PushSocket, open_socket
 from offhook.root import Root
 from offhook.runs import LiveRuns, media_tokens
@@ -27,20 +28,22 @@ async def browser_media(websocket: WebSocket, run_id: str, token: Annotated[str,
     socket = await open_socket(websocket, leg, max_message_bytes=root.settings.max_socket_message_bytes)
     leg.attach_socket(socket)
     try:
-        await _claim(root, run_id, token)
+        number = await _claim(root, run_id, token)
     except DomainError as error:
         leg.send_error(error.code, error.message)
         leg.close(REFUSED, error.code)
         await socket.wait_closed()
         return
-    await _carry(root, int(run_id), leg, socket)
+    await _carry(root, number, leg, socket)
 
 
-async def _claim(root: Root, run_id: str, token: str) -> None:
-    if not run_id.isascii() or not run_id.isdigit() or len(run_id) > 18:
+async def _claim(root: Root, text: str, token: str) -> int:
+    run_id = read_id(text)
+    if run_id is None:
         raise MediaTokenRefused
     async with root.db.transaction() as session:
-        await media_tokens.claim(session, token, run_id=int(run_id), mode=MODE)
+        await media_tokens.claim(session, token, run_id=run_id, mode=MODE)
+    return run_id
 
 
 async def _carry(root: Root, run_id: int, leg: BrowserLeg, socket: PushSocket) -> None:

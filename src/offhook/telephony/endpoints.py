@@ -10,7 +10,7 @@ from fastapi.responses import JSONResponse
 from offhook.errors import DomainError
 from offhook.kit.db import Database
 from offhook.kit.http.openapi import answers, sdk_method
-from offhook.kit.ids import LongId
+from offhook.kit.ids import LongId, read_id
 from offhook.kit.sockets import open_socket
 from offhook.orgs import RequireMember
 from offhook.orgs.idempotency import IdempotencyHeader, once
@@ -150,9 +150,10 @@ async def telephony_media(websocket: WebSocket, provider: str, run_id: str, toke
 
 
 def _run_id(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or len(text) > 18:
+    run_id = read_id(text)
+    if run_id is None:
         raise MediaTokenRefused
-    return int(text)
+    return run_id
 
 
 async def _refuse(websocket: WebSocket, error: DomainError) -> None:

@@ -37,7 +37,7 @@ Models = Annotated[ModelConfigurations, Depends(use(ModelConfigurations))]
 Tools = Annotated[ToolCatalogue, Depends(use(ToolCatalogue))]
 Hooks = Annotated[WorkflowHooks, Depends(use(WorkflowHooks))]
 Status = Annotated[str | None, Query(description="`active`, `archived` or both, separated by a comma")]
-Number = Annotated[int, Path(ge=1, le=2**31 - 1, description="Number of the version")]
+Number = Annotated[Id, Path(description="Number of the version")]
 
 workflows = APIRouter(prefix="/workflow", tags=["workflows"])
 
