@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 import phonenumbers
 from phonenumbers import NumberParseException, PhoneNumberType, timezone
-from pydantic import AfterValidator
+from pydantic import AfterValidator, StringConstraints
 
 from offhook.errors import Unprocessable
 
@@ -161,3 +161,17 @@ def _pydantic(text: str) -> str:
 
 E164 = Annotated[str, AfterValidator(_pydantic)]
 """A body field that is normalised to E.164; anything else is 422."""
+
+
+def _require_region(code: str) -> str:
+    if code not in phonenumbers.SUPPORTED_REGIONS:
+        raise ValueError("Input should be the ISO 3166-1 alpha-2 code of a country that has phone numbers")
+    return code
+
+
+CountryCode = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, to_upper=True, pattern=r"^[A-Za-z]{2}$"),
+    AfterValidator(_require_region),
+]
+"""A field for a country that has telephone numbers, in capitals; any other two letters are 422, as ``ZZ`` is."""

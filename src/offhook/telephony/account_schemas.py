@@ -6,11 +6,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
+from offhook.kit.phone import CountryCode
 from offhook.telephony.schemas import RowId
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
 Label = Annotated[str, StringConstraints(strip_whitespace=True, max_length=64)]
-Country = Annotated[str, StringConstraints(strip_whitespace=True, to_upper=True, pattern=r"^[A-Za-z]{2}$")]
 
 
 def _small(values: dict[str, Any]) -> dict[str, Any]:
@@ -111,7 +111,7 @@ class PhoneNumberCreate(BaseModel):
     """``address``: a phone number (E.164, or national with ``country_code``), a SIP URI or an extension."""
 
     address: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=255)]
-    country_code: Country | None = None
+    country_code: CountryCode | None = None
     label: Label | None = None
     inbound_workflow_id: RowId | None = None
     is_active: bool = True
@@ -123,7 +123,7 @@ class PhoneNumberUpdate(BaseModel):
     """Only what is sent changes; the address never does. ``clear_inbound_workflow`` takes the agent away."""
 
     label: Label | None = None
-    country_code: Country | None = None
+    country_code: CountryCode | None = None
     inbound_workflow_id: RowId | None = None
     clear_inbound_workflow: bool = False
     is_active: bool | None = None

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 
 from offhook.kit.http.openapi import answers
 from offhook.kit.ids import Id
-from offhook.kit.phone import E164
+from offhook.kit.phone import E164, CountryCode
 from offhook.orgs import CurrentOrg, RequireAdmin
 from offhook.orgs.idempotency import IdempotencyHeader, once
 from offhook.root import use
@@ -17,7 +17,6 @@ from offhook.telephony.outbound import Outbound
 from offhook.telephony.schemas import RowId
 
 AreaCode = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"^\d{1,6}$")]
-Country = Annotated[str, StringConstraints(strip_whitespace=True, to_upper=True, pattern=r"^[A-Za-z]{2}$")]
 Managed = Annotated[ManagedNumbers, Depends(use(ManagedNumbers))]
 
 router = APIRouter(prefix="/telephony", tags=["telephony"])
@@ -59,7 +58,7 @@ class QuickConnectRequest(BaseModel):
     """``forward``: a number to which the existing one is forwarded; ``new``: the organization's primary line."""
 
     mode: Literal["forward", "new"]
-    country: Country = "US"
+    country: CountryCode = "US"
     area_code: AreaCode | None = None
     phone_number: E164 | None = None
     existing_number: E164 | None = None
@@ -105,7 +104,7 @@ async def carrier_lookup(
 async def available_numbers(
     org: CurrentOrg,
     managed: Managed,
-    country: Annotated[Country, Query(description="ISO 3166-1 alpha-2")],
+    country: Annotated[CountryCode, Query(description="ISO 3166-1 alpha-2")],
     area_code: Annotated[AreaCode | None, Query()] = None,
 ) -> dict[str, Any]:
     """Numbers that quick-connect can buy."""
