@@ -1,11 +1,15 @@
 """JSON of strangers (models, other servers) as values that can be stored, sent on and shown. Pure."""
 
 import math
+import unicodedata
 from collections.abc import Mapping
 from typing import Any, Final
 
 # What answers are written with follows no deeper than 250 levels; nobody means more than this.
 MAX_DEPTH: Final = 100
+# Letters and symbols by their category that show nothing all the same: fillers of Hangul and the empty Braille pattern.
+_FILLERS: Final = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+_INVISIBLE: Final = frozenset({"Zs", "Zl", "Zp", "Cc", "Cf"})
 
 
 def plain(value: Any, *, depth: int = 0) -> Any:
@@ -29,6 +33,11 @@ def plain(value: Any, *, depth: int = 0) -> Any:
 def given_text(value: Any) -> str | None:
     """The text without the blanks around it; None for what is no text or holds nothing."""
     return value.strip() if isinstance(value, str) and value.strip() else None
+
+
+def is_blank(text: str) -> bool:
+    """Returns whether the text shows nothing: empty, or only white space, zero-width spaces, byte-order marks, soft hyphens."""
+    return all(char in _FILLERS or unicodedata.category(char) in _INVISIBLE for char in text)
 
 
 def plain_text(text: str) -> str:

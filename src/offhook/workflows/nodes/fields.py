@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from offhook.kit.plain import is_blank
 from offhook.workflows.nodes.spec import FieldProblem, NodeKind, PropertySpec
 
 
@@ -25,12 +26,16 @@ def _check_prompt(kind: NodeKind, data: Mapping[str, Any]) -> Iterator[FieldProb
     prompt = data.get("prompt")
     if prompt is not None and not isinstance(prompt, str):
         yield FieldProblem("data.prompt", "field_invalid", "Input should be a valid string")
-    elif not _is_filled(prompt) and not _is_filled(data.get("say")) and data.get("say_type") != "audio":
+    elif not _is_filled(prompt) and not (kind.is_conversational and _has_fixed_sentence(data)):
         yield FieldProblem("data.prompt", "prompt_required", f"Prompt is required for {kind.prompt_name} nodes")
 
 
+def _has_fixed_sentence(data: Mapping[str, Any]) -> bool:
+    return _is_filled(data.get("say")) or data.get("say_type") == "audio"
+
+
 def _is_filled(value: object) -> bool:
-    return isinstance(value, str) and bool(value.strip())
+    return isinstance(value, str) and not is_blank(value)
 
 
 def _check_value(spec: PropertySpec, value: Any, field: str, *, is_required: bool) -> Iterator[FieldProblem]:
@@ -41,7 +46,7 @@ def _check_value(spec: PropertySpec, value: Any, field: str, *, is_required: boo
     message = _CHECKS[spec.type](spec, value)
     if message is not None:
         yield FieldProblem(field, "field_invalid", message)
-    elif is_required and isinstance(value, str) and not value.strip():
+    elif is_required and isinstance(value, str) and is_blank(value):
         yield FieldProblem(field, "field_required", "Field required")
     elif spec.type == "fixed_collection":
         for index, row in enumerate(value):

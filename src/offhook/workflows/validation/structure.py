@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from offhook.kit.plain import is_blank
 from offhook.workflows.nodes import KINDS
 from offhook.workflows.nodes.fields import check_data
 from offhook.workflows.validation.issues import Issue, IssueKind
@@ -101,7 +102,9 @@ def _check_edge_data(edge_id: str | None, data: Mapping[str, Any]) -> Iterator[I
     digits = data.get("digits")
     has_digits = isinstance(digits, str) and bool(digits)
     # an edge that a key takes needs no condition for a model
-    if not (has_digits and data.get("condition") in (None, "")):
+    condition = data.get("condition")
+    has_condition = condition is not None and not (isinstance(condition, str) and is_blank(condition))
+    if has_condition or not has_digits:
         yield from _check_text("edge", edge_id, data, "condition", prefix="data.")
     if digits is not None and not (isinstance(digits, str) and re.fullmatch(r"[0-9*#]{0,20}", digits)):
         yield Issue("edge", edge_id, "data.digits", "digits_invalid", "Digits are up to 20 of 0-9, * and #")
@@ -122,7 +125,7 @@ def _check_text(
 ) -> Iterator[Issue]:
     """A string that must be there and not blank."""
     value = holder.get(key)
-    if value is None or (isinstance(value, str) and not value.strip()):
+    if value is None or (isinstance(value, str) and is_blank(value)):
         yield Issue(kind, item_id, prefix + key, "field_required", "Field required")
     elif not isinstance(value, str):
         yield Issue(kind, item_id, prefix + key, "field_invalid", "Input should be a valid string")
