@@ -18,10 +18,11 @@ from sqlalchemy import event
 from bench.api_seed import seed
 from offhook.api import run_api
 from offhook.bootstrap import build_root
-from offhook.kit import logging, migrations
-from offhook.kit.db import Database
-from offhook.kit.http_server import listening
-from offhook.kit.postgres import EmbeddedPostgres
+from offhook.kit import logging
+from offhook.kit.database import migrations
+from offhook.kit.database.database import Database
+from offhook.kit.database.embedded_postgres import EmbeddedPostgres
+from offhook.kit.http.server import listening
 from offhook.orgs import service as orgs
 from offhook.settings import Settings
 

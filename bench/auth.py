@@ -32,8 +32,9 @@ from pydantic import BaseModel
 
 from offhook.api import create_app
 from offhook.bootstrap import build_root, stop
-from offhook.kit import logging, migrations
-from offhook.kit.postgres import EmbeddedPostgres
+from offhook.kit import logging
+from offhook.kit.database import migrations
+from offhook.kit.database.embedded_postgres import EmbeddedPostgres
 from offhook.orgs import CurrentOrg, service
 from offhook.settings import Settings
 

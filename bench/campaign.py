@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.campaign_rig import Rig, percentile, rig, rss_mb, tree_cpu_s
-from offhook.kit.postgres import EmbeddedPostgres
+from offhook.kit.database.embedded_postgres import EmbeddedPostgres
 
 WARM_UP = 50
 _SLOTS = (

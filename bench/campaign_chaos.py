@@ -21,9 +21,9 @@ from typing import Any
 
 from bench.campaign_rig import Rig, rig
 from offhook.campaigns import service
-from offhook.campaigns.audit import audit
-from offhook.campaigns.progress import progress
-from offhook.kit.postgres import EmbeddedPostgres
+from offhook.campaigns.reports.invariants import audit
+from offhook.campaigns.reports.progress import progress
+from offhook.kit.database.embedded_postgres import EmbeddedPostgres
 
 PHONES = {"mix": {"talks": 0.7, "busy": 0.1, "no_answer": 0.1, "voicemail": 0.1}, "instant_call_s": 0.2}
 FOREVER = datetime.max.replace(tzinfo=UTC)

@@ -17,17 +17,17 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench.campaign_rig import Rig, rig
-from offhook.campaigns.creating import Creating
-from offhook.campaigns.files import ContactFiles
+from offhook.campaigns.intake.contact_files import ContactFiles
+from offhook.campaigns.intake.creation import Creating
 from offhook.campaigns.schemas import CreateCampaignRequest
-from offhook.kit.postgres import EmbeddedPostgres
+from offhook.kit.database.embedded_postgres import EmbeddedPostgres
 from offhook.orgs import Caller
 
 GOAL_S: Final = 20.0
 GOAL_MB: Final = 100.0
 TICK_S: Final = 0.005
 LOOK_S: Final = 0.1
-READER: Final = b"intake_program"
+READER: Final = b"contact_reader_program"
 
 
 def write_file(path: Path, contacts: int) -> None:

@@ -19,8 +19,8 @@ import httpx
 from sqlalchemy import text
 
 from bench.campaign_rig import Rig, cpu_s, rig
-from offhook.campaigns.progress import progress
-from offhook.kit.postgres import EmbeddedPostgres
+from offhook.campaigns.reports.progress import progress
+from offhook.kit.database.embedded_postgres import EmbeddedPostgres
 from offhook.orgs import service as orgs
 
 GOAL_MB: Final = 30.0

@@ -16,9 +16,9 @@ from sqlalchemy import text
 from offhook.bootstrap import build_root
 from offhook.campaigns import Campaigns, service
 from offhook.campaigns.service import NewContact
-from offhook.kit import migrations
-from offhook.kit.data_folder import DataFolder
-from offhook.kit.process import die_with_parent
+from offhook.kit.database import migrations
+from offhook.kit.files.data_folder import DataFolder
+from offhook.kit.processes.child_process import die_with_parent
 from offhook.orgs import service as orgs
 from offhook.root import Root
 from offhook.settings import Settings

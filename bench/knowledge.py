@@ -29,7 +29,7 @@ from bench import knowledge_faq
 from bench.knowledge_rig import Rig, manual, questions_about_topics, vocabulary
 from bench.knowledge_turn import turns
 from offhook.knowledge import ranking
-from offhook.knowledge.processing import as_text
+from offhook.knowledge.document_processing import as_text
 
 TOP_DIR = Path(__file__).parents[1]
 QUESTIONS: list[dict[str, str]] = json.loads(Path(__file__).with_name("knowledge_questions.json").read_text())

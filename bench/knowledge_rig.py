@@ -13,14 +13,14 @@ from sqlalchemy import text
 
 from offhook.bootstrap import build_root, stop
 from offhook.jobs.worker import run_until_empty
-from offhook.kit import migrations
-from offhook.kit.db import Database
-from offhook.kit.postgres import EmbeddedPostgres
-from offhook.knowledge import Search, service, spaces
+from offhook.kit.database import migrations
+from offhook.kit.database.database import Database
+from offhook.kit.database.embedded_postgres import EmbeddedPostgres
+from offhook.knowledge import Search, service, vector_spaces
+from offhook.knowledge.document_processing import as_text
 from offhook.knowledge.embedding import Vectors, normalised
-from offhook.knowledge.intake import Intake
 from offhook.knowledge.offline.model import OfflineModel
-from offhook.knowledge.processing import as_text
+from offhook.knowledge.uploads import Intake
 from offhook.orgs import Caller
 from offhook.orgs import service as orgs
 from offhook.root import Root
@@ -105,7 +105,7 @@ class Rig:
             await session.execute(text(_COUNT), {"organization_id": organization_id, "chunks": chunks})
             await session.execute(text(_TERMS), {"organization_id": organization_id})
         await self.root.db.run_alone("ANALYZE")
-        await spaces.build_index(self.root.db, organization_id, ids.space_id, 384)
+        await vector_spaces.build_index(self.root.db, organization_id, ids.space_id, 384)
 
 
 def _topics() -> Vectors:

@@ -9,8 +9,8 @@ import numpy as np
 
 from bench.knowledge_rig import Rig
 from offhook.knowledge import Consultant
-from offhook.runs.knowledge import CallKnowledge
-from offhook.voice.retrieval import Retriever
+from offhook.runs.live.call_knowledge import CallKnowledge
+from offhook.voice.dialog.retrieval import Retriever
 from offhook.workflows.graph import Node
 
 # Half as long as people and recognizers take, so that the look-ups have less time than in a call.

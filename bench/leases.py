@@ -14,10 +14,10 @@ from typing import Final
 from sqlalchemy import text
 
 from offhook.bootstrap import METADATA
-from offhook.kit import migrations
-from offhook.kit.db import Database
-from offhook.kit.postgres import EmbeddedPostgres
-from offhook.runs import leases
+from offhook.kit.database import migrations
+from offhook.kit.database.database import Database
+from offhook.kit.database.embedded_postgres import EmbeddedPostgres
+from offhook.runs.live import leases
 
 CALLS: Final = 100
 ROUNDS: Final = 100

@@ -24,9 +24,10 @@ from tests.telephony.emulator_desk import EMULATORS
 from tests.telephony.platform_desk import Platform, platform_of
 from tests.voice.phone import simple_agent
 
-from offhook.kit import logging, migrations
-from offhook.kit.db import Database
-from offhook.kit.postgres import EmbeddedPostgres
+from offhook.kit import logging
+from offhook.kit.database import migrations
+from offhook.kit.database.database import Database
+from offhook.kit.database.embedded_postgres import EmbeddedPostgres
 from offhook.lab.carriers import Callback, phones
 from offhook.orgs.tables import Organization
 from offhook.usage import ledger

@@ -26,7 +26,7 @@ from offhook.lab.speech.every import every_server
 from offhook.lab.speech.openai_audio import OpenAiAudioServer
 from offhook.lab.speech.tones import speak
 from offhook.lab.speech.voices import VoiceServer
-from offhook.models.catalogue import Catalogue
+from offhook.models.catalog import Catalogue
 from offhook.models.ports import Stt, Tts
 from offhook.models.vendors import Choice, VendorParts
 from offhook.settings import Settings

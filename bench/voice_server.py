@@ -15,9 +15,10 @@ from bench.fake_vendors import BenchModels
 from bench.speech import clip
 from offhook.api import run_api
 from offhook.bootstrap import build_root
-from offhook.kit import logging, migrations
-from offhook.kit.http_server import listening
-from offhook.kit.postgres import EmbeddedPostgres
+from offhook.kit import logging
+from offhook.kit.database import migrations
+from offhook.kit.database.embedded_postgres import EmbeddedPostgres
+from offhook.kit.http.server import listening
 from offhook.models.ports import ModelSource
 from offhook.orgs import service as orgs
 from offhook.settings import Settings

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from offhook.telephony.plivo_dialect.wire import DialectWire
+from offhook.telephony.carrier_kit.dialects.plivo.wire import DialectWire
 from offhook.telephony.ports import MediaWire
 from offhook.telephony.providers.cloudonix.wire import CloudonixWire
 from offhook.telephony.providers.telnyx.wire import TelnyxWire

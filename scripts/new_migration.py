@@ -12,9 +12,9 @@ import tempfile
 from pathlib import Path
 
 from offhook.bootstrap import METADATA
-from offhook.kit import migrations
-from offhook.kit.db import Database
-from offhook.kit.postgres import EmbeddedPostgres
+from offhook.kit.database import migrations
+from offhook.kit.database.database import Database
+from offhook.kit.database.embedded_postgres import EmbeddedPostgres
 
 
 async def write(url: str, message: str) -> Path | None:

@@ -16,9 +16,9 @@ from httpx import ASGITransport, AsyncClient
 
 from offhook.api import create_app
 from offhook.bootstrap import build_root, stop
-from offhook.kit import migrations
-from offhook.kit.db import Database
-from offhook.kit.postgres import EmbeddedPostgres
+from offhook.kit.database import migrations
+from offhook.kit.database.database import Database
+from offhook.kit.database.embedded_postgres import EmbeddedPostgres
 from offhook.root import Root
 from offhook.settings import Settings
 from tests.shared_routes import share_routes

@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from offhook import jobs
 from offhook.bootstrap import stop
 from offhook.kit.http import install_http
-from offhook.kit.http_server import HttpServer, configuration
+from offhook.kit.http.server import HttpServer, configuration
 from offhook.root import Root
 
 

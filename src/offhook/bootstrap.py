@@ -35,9 +35,9 @@ from offhook import (
 )
 from offhook.jobs.queue import prune
 from offhook.jobs.registry import JobRegistry
-from offhook.kit.db import Base, Database
+from offhook.kit.database.database import Base, Database
 from offhook.kit.egress import EgressClient, EgressPolicy
-from offhook.kit.storage import Storage
+from offhook.kit.files.storage import Storage
 from offhook.root import Root, remember_settings
 from offhook.settings import Settings, SettingsError
 

@@ -12,9 +12,9 @@ from starlette.requests import HTTPConnection
 
 from offhook.jobs.registry import JobRegistry
 from offhook.kit.clock import Clock, SystemClock
-from offhook.kit.db import Database
+from offhook.kit.database.database import Database
 from offhook.kit.events import EventBus
-from offhook.kit.storage import Storage
+from offhook.kit.files.storage import Storage
 from offhook.settings import Settings
 
 T = TypeVar("T")

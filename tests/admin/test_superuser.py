@@ -10,7 +10,7 @@ from sqlalchemy import text, update
 
 from offhook.campaigns.tables import Campaign
 from offhook.orgs import service
-from offhook.orgs.authentication import Authenticator
+from offhook.orgs.sign_in.authentication import Authenticator
 from offhook.root import Root
 from offhook.runs import service as runs
 from offhook.runs.tables import Run

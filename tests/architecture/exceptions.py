@@ -29,17 +29,32 @@ WITHOUT_ORGANIZATION: Exceptions = {
     "src/offhook/workflows/repository.py::active_trigger": ("2026-11-21", "a public address is all its caller knows"),
     "src/offhook/workflows/repository.py::organization_of": ("2026-11-21", "a carrier's callback names it alone"),
     "src/offhook/workflows/repository.py::touch": ("2026-11-21", "takes a row that was read with its organization"),
-    "src/offhook/telephony/repository.py::end_sandbox_calls": (
+    "src/offhook/telephony/providers/sandbox/repository.py::end_sandbox_calls": (
         "2026-11-21",
         "the network's own book, by its own call id",
     ),
-    "src/offhook/telephony/repository.py::write_sandbox_calls": ("2026-11-21", "each record names its organization"),
+    "src/offhook/telephony/providers/sandbox/repository.py::write_sandbox_calls": (
+        "2026-11-21",
+        "each record names its organization",
+    ),
     "src/offhook/runs/repository.py::by_ids": ("2026-11-21", "each run is asked for with its organization"),
     "src/offhook/runs/repository.py::set_call_ids": ("2026-11-21", "each call names its organization"),
     "src/offhook/campaigns/repository.py::campaign_of_command": ("2026-11-21", "the command line looks after them all"),
     "src/offhook/campaigns/repository.py::learn_of_contacts": ("2026-11-21", "statistics are of the whole table"),
     "src/offhook/runs/repository.py::run_of_claimed_token": ("2026-11-21", "a media token is all its caller knows"),
     "src/offhook/runs/repository.py::run_of_signed_link": ("2026-11-21", "a signed link is all its caller knows"),
+    "src/offhook/telephony/accounts/repository.py::accounts_at_carrier": ("2026-11-22", "a webhook names its account"),
+    "src/offhook/telephony/accounts/repository.py::routed_elsewhere": (
+        "2026-11-22",
+        "looks for the same number anywhere",
+    ),
+    "src/offhook/telephony/accounts/repository.py::countries": ("2026-11-22", "takes accounts that a webhook named"),
+    "src/offhook/telephony/accounts/repository.py::called": ("2026-11-22", "takes accounts that a webhook named"),
+    "src/offhook/telephony/accounts/repository.py::write_refusal": ("2026-11-22", "takes the account's row"),
+    "src/offhook/telephony/transfers/repository.py::by_id": ("2026-11-22", "transfer ids are unguessable"),
+    "src/offhook/telephony/transfers/repository.py::move": ("2026-11-22", "transfer ids are unguessable"),
+    "src/offhook/telephony/transfers/repository.py::set_destination": ("2026-11-22", "transfer ids are unguessable"),
+    "src/offhook/telephony/transfers/repository.py::destinations": ("2026-11-22", "takes call ids of one carrier"),
 }
 
 # Modules that use another domain's repository or tables.

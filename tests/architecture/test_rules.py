@@ -29,7 +29,7 @@ def test_transactions_are_committed_in_one_place() -> None:
         for module in source()
         for line in calls(module, "commit")
         # The queue's in-memory twin names its own act so.
-        if module.name not in {"src/offhook/kit/db.py", "src/offhook/jobs/memory.py"}
+        if module.name not in {"src/offhook/kit/database/database.py", "src/offhook/jobs/memory.py"}
     ]
     none(found)
 
@@ -62,7 +62,7 @@ def test_other_domains_insides_are_left_alone() -> None:
     for module in source():
         for node in ast.walk(module.tree):
             for name in imported(node):
-                match = re.fullmatch(r"offhook\.(\w+)\.(repository|tables)(\.\w+)?", name)
+                match = re.fullmatch(r"offhook\.(\w+)(?:\.\w+)*\.(repository|tables)(\.\w+)?", name)
                 if match and match[1] != module.domain:
                     found.add(module.name)
     none(unexpected(sorted(found), exceptions.FOREIGN_INSIDES))

@@ -8,7 +8,7 @@ import pytest
 import uvicorn
 from fastapi import FastAPI
 
-from offhook.kit.wsfast import MediaSocketProtocol
+from offhook.kit.media_sockets.media_socket_protocol import MediaSocketProtocol
 from offhook.root import Root
 from tests.fakes.calls import FixedModels, use_fakes
 from tests.fakes.scripted import takes

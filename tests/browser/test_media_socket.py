@@ -13,7 +13,8 @@ from sqlalchemy import func, select
 from websockets.asyncio.client import ClientConnection, connect
 
 from offhook.root import Root
-from offhook.runs import LiveRuns, media_tokens, service
+from offhook.runs import LiveRuns, service
+from offhook.runs.live import media_tokens
 from offhook.runs.tables import Run, RunEvent
 from tests.fixtures_orgs import OrgFixture
 from tests.runs.conftest import MakeRun

@@ -3,7 +3,7 @@
 from offhook.kit.crypto import Keyring
 from offhook.lab.carriers import Emulator, Tunnel
 from offhook.root import Root
-from offhook.telephony.accounts import Accounts
+from offhook.telephony.accounts.credentials import Accounts
 from offhook.telephony.ports import Carriers
 from offhook.telephony.tables import PhoneNumber, TelephonyConfiguration
 

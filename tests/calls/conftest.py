@@ -13,11 +13,11 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
 from offhook.api import create_app
-from offhook.kit.http_server import HttpServer, configuration
+from offhook.kit.http.server import HttpServer, configuration
 from offhook.models.ports import CallModels, Llm, ModelSource
 from offhook.orgs import Caller
 from offhook.root import Root
-from offhook.telephony.line import Line
+from offhook.telephony.media.simulated_phone import Line
 from offhook.telephony.providers.twilio.peer import TwilioPeer
 from offhook.voice.ports import VadEngine
 from offhook.workflows import publishing, service

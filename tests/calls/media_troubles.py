@@ -9,14 +9,14 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus
 
 from offhook.lab.carriers import Call, SocketFault, phones
-from offhook.runs import media_tokens
 from offhook.runs import service as runs
-from offhook.telephony.accounts import Accounts
-from offhook.telephony.carrier_line import CarrierLine
+from offhook.runs.live import media_tokens
+from offhook.telephony.accounts.credentials import Accounts
+from offhook.telephony.call_signals import Signals
+from offhook.telephony.calls.status_reports import CallReports
+from offhook.telephony.media.carrier_signals import CarrierLine
+from offhook.telephony.media.no_media_sweeper import UnheardCalls
 from offhook.telephony.ports import Carriers
-from offhook.telephony.service import CallReports
-from offhook.telephony.signals import Signals
-from offhook.telephony.unheard import UnheardCalls
 from tests.calls.desks import Desk
 from tests.calls.test_media_socket import refused_with
 from tests.fakes.clock import SetClock

@@ -14,8 +14,8 @@ from typing import Any, Self
 
 import httpx
 
-from offhook.kit.data_folder import DataFolder, ServerInfo
-from offhook.kit.db import Database
+from offhook.kit.database.database import Database
+from offhook.kit.files.data_folder import DataFolder, ServerInfo
 from offhook.orgs import service as orgs
 
 START_S = 60.0

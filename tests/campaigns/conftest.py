@@ -9,9 +9,9 @@ import pytest
 from httpx import AsyncClient
 
 from offhook.campaigns import Campaigns, Engine, service
-from offhook.campaigns.carrier import TelephonyCarrier
+from offhook.campaigns.engine.store import PgStore
+from offhook.campaigns.engine.telephony_carrier import TelephonyCarrier
 from offhook.campaigns.service import NewContact
-from offhook.campaigns.store import PgStore
 from offhook.campaigns.tables import Campaign
 from offhook.root import Root
 from offhook.telephony import CallReports, Outbound

@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import select, text
 
 from offhook.campaigns import Campaigns, Engine
-from offhook.campaigns.engine import MOST_UNFINISHED
-from offhook.campaigns.progress import Progress, progress
+from offhook.campaigns.engine.engine import MOST_UNFINISHED
+from offhook.campaigns.reports.progress import Progress, progress
 from offhook.campaigns.tables import Attempt, Campaign, Contact
 from offhook.jobs.worker import run_worker
 from offhook.root import Root

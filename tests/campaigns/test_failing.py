@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import text, update
 
 from offhook.campaigns import Campaigns, Engine
-from offhook.campaigns.failing import LONGEST_PAUSE_S, MOST_ERRORS, Failing
+from offhook.campaigns.engine.error_backoff import LONGEST_PAUSE_S, MOST_ERRORS, Failing
 from offhook.campaigns.tables import Attempt, Campaign
 from offhook.campaigns.tasks import DialJobs
 from offhook.root import Root

@@ -5,7 +5,7 @@ import time
 
 from httpx import AsyncClient
 
-from offhook.campaigns.files import KEPT_UNUSED_S, MAX_FILE_BYTES, ContactFiles
+from offhook.campaigns.intake.contact_files import KEPT_UNUSED_S, MAX_FILE_BYTES, ContactFiles
 from offhook.root import Root
 from tests.campaigns.desk import Desk, contact_file
 from tests.fixtures_orgs import OrgFixture

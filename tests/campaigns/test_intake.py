@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from offhook.campaigns.intake_program import MAX_COLUMNS, MAX_ERRORS, read
+from offhook.campaigns.intake.contact_reader_program import MAX_COLUMNS, MAX_ERRORS, read
 from tests.campaigns.desk import Desk, contact_file, numbers
 from tests.fixtures_orgs import OrgFixture
 from tests.runs.conftest import DEFINITION

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from httpx import AsyncClient
 
-from offhook.campaigns.preflight import end_at
+from offhook.campaigns.intake.preflight import end_at
 from offhook.campaigns.rules.hours import CallingHours, Slot
 from tests.campaigns.desk import Desk
 from tests.fixtures_orgs import OrgFixture

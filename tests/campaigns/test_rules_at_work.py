@@ -8,10 +8,10 @@ from typing import Any
 from sqlalchemy import func, select, text
 
 from offhook.campaigns import Campaigns, Engine
+from offhook.campaigns.reports.presenter import Views
+from offhook.campaigns.reports.progress_streams import ProgressStreams
 from offhook.campaigns.rules.hours import DAYS
-from offhook.campaigns.streams import ProgressStreams
 from offhook.campaigns.tables import Campaign, Contact
-from offhook.campaigns.views import Views
 from offhook.root import Root
 from offhook.runs.tables import Run
 from offhook.telephony.tables import SandboxCall

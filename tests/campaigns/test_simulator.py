@@ -9,8 +9,8 @@ from datetime import datetime
 
 import pytest
 
-from offhook.campaigns.engine import Engine
-from offhook.campaigns.ports import Dial, FateUnknown, Found, Placing, Plan, Route, Settled, Work
+from offhook.campaigns.engine.engine import Engine
+from offhook.campaigns.engine.ports import Dial, FateUnknown, Found, Placing, Plan, Route, Settled, Work
 from tests.campaigns.sim.far_end import SimCarrier
 from tests.campaigns.sim.twin import TwinTx
 from tests.campaigns.sim.verdict import Variant

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from offhook.kit.db import Database
+from offhook.kit.database.database import Database
 from tests.calls.served import Served, offhook
 from tests.calls.test_real_time import robot
 from tests.campaigns.desk import Desk

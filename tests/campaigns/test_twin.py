@@ -12,8 +12,8 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.campaigns.ports import Dial, Refused, Settled, Taken
-from offhook.campaigns.store import plan_of
+from offhook.campaigns.engine.ports import Dial, Refused, Settled, Taken
+from offhook.campaigns.engine.store import plan_of
 from offhook.campaigns.tables import Campaign
 from offhook.root import Root
 from offhook.runs import service as runs

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import text
 
 from offhook.campaigns import Campaigns, service
-from offhook.campaigns.audit import Audit, audit
+from offhook.campaigns.reports.invariants import Audit, audit
 from offhook.root import Root
 from tests.campaigns.conftest import MakeCampaign, instant_sandbox
 from tests.campaigns.test_engine import until_over

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from offhook.campaigns.ports import Plan
+from offhook.campaigns.engine.ports import Plan
+from offhook.campaigns.reports.dial_blockers import Facts, why_not_now
 from offhook.campaigns.rules.destinations import destinations
 from offhook.campaigns.rules.hours import calling_hours
-from offhook.campaigns.why import Facts, why_not_now
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
 MORNING = calling_hours({"timezone": "UTC", "slots": [{"day": "monday", "start": "08:00", "end": "10:00"}]})

@@ -9,8 +9,8 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.campaigns.ports import NoRoute, Route, Tx
-from offhook.campaigns.store import PgTx, plan_of
+from offhook.campaigns.engine.ports import NoRoute, Route, Tx
+from offhook.campaigns.engine.store import PgTx, plan_of
 from offhook.campaigns.tables import Campaign
 from offhook.root import Root
 from offhook.telephony import Outbound

@@ -8,7 +8,8 @@ from httpx import AsyncClient
 from sqlalchemy import update
 
 from offhook.root import Root
-from offhook.runs import RunFinished, Sweeper, chats
+from offhook.runs import RunFinished, Sweeper
+from offhook.runs.chats import chat_store
 from offhook.workflows.tables import WorkflowVersion
 from tests.fakes.calls import FixedModels
 from tests.fakes.clock import SetClock
@@ -113,6 +114,6 @@ async def test_nobody_is_idle_while_the_agent_thinks(chat: Chat, root: Root, wor
     await set_timeout(root, workflow_id, 60)
     await chat.begin()
     async with root.db.transaction() as session:
-        await chats.claim(session, (org.id, workflow_id, chat.id), expected_revision=None, now=root.clock.now())
+        await chat_store.claim(session, (org.id, workflow_id, chat.id), expected_revision=None, now=root.clock.now())
     assert await chat.after(120) == LIVE
     assert await chat.after(30) == IDLE, "the process that was answering is gone"

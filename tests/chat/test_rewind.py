@@ -7,7 +7,7 @@ import pytest
 from httpx import AsyncClient, Response
 
 from offhook.root import Root
-from offhook.runs import chat_turns
+from offhook.runs.chats import chat_turns
 from offhook.runs.tables import Run
 from tests.fakes.calls import FixedModels, use_fakes
 from tests.fakes.scripted import Reply, says, takes

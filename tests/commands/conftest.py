@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from offhook.kit.process import is_running
+from offhook.kit.processes.child_process import is_running
 
 START_S = 120
 

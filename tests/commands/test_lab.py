@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from offhook.kit.egress import EgressClient
-from offhook.models.catalogue import Catalogue
+from offhook.models.catalog import Catalogue
 from offhook.models.ports import ModelError
 from offhook.models.vendors import AnyVendor, Choice, VendorParts
 from offhook.settings import Settings

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from offhook.runs import carrier_bills
+from offhook.runs.finishing import carrier_charges
 from offhook.telephony.ports import (
     AvailableNumber,
     CallBilled,
@@ -154,7 +154,7 @@ class FakeCarrier:
         news = read(webhook)
         if "machine" in news:
             return MachineVerdict(bool(news["machine"]), bool(news.get("may_speak", True)), news.get("call_id"))
-        bill = carrier_bills.said_of(news.get("duration"), cost=news.get("cost"), currency=news.get("currency"))
+        bill = carrier_charges.said_of(news.get("duration"), cost=news.get("cost"), currency=news.get("currency"))
         if "status" not in news:
             return CallBilled(bill, news.get("call_id")) if bill is not None else None
         return StatusUpdate(str(news["status"]), call_id=news.get("call_id"), bill=bill)

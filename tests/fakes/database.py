@@ -5,7 +5,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.kit.db import Database
+from offhook.kit.database.database import Database
 
 
 class FaultyDatabase(Database):

@@ -11,14 +11,14 @@ import numpy as np
 from offhook.kit.audio import MULAW_8K
 from offhook.models.ports import CallModels
 from offhook.runs.states import may_move
-from offhook.telephony.media import Listener, MediaLeg, Open, carry
+from offhook.telephony.media.session import Listener, MediaLeg, Open, carry
 from offhook.telephony.ports import CarrierAccount, DialRequest, StatusUpdate
-from offhook.telephony.providers.sandbox.brief import Brief, brief_of
+from offhook.telephony.providers.sandbox.call_script import Brief, brief_of
 from offhook.telephony.providers.sandbox.network import CallRecord, SandboxNetwork
 from offhook.telephony.providers.sandbox.wire import SandboxWire
 from offhook.voice import events
+from offhook.voice.call_context import Agent
 from offhook.voice.config import CallConfig
-from offhook.voice.line import Agent
 from offhook.voice.ports import CallResult
 from offhook.voice.session import CallSession
 from offhook.workflows.graph import parse_graph

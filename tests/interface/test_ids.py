@@ -10,7 +10,7 @@ from fastapi.routing import iter_route_contexts
 from httpx import AsyncClient
 from pydantic import BeforeValidator
 
-from offhook.kit.ids import read_id, require_digits
+from offhook.kit.http.path_ids import read_id, require_digits
 from offhook.orgs import service as orgs
 from offhook.root import Root
 from tests.interface.bodies import IDS

@@ -10,7 +10,7 @@ from offhook.jobs.queue import prune
 from offhook.jobs.registry import JobRegistry, Schedule
 from offhook.jobs.scheduler import start_due
 from offhook.jobs.worker import run_until_empty
-from offhook.kit.db import Database
+from offhook.kit.database.database import Database
 from offhook.root import Root
 
 

@@ -16,7 +16,7 @@ from sqlalchemy import text
 from offhook import jobs
 from offhook.jobs.registry import JobRegistry
 from offhook.jobs.worker import ListeningDriver, run_worker
-from offhook.kit.db import Database
+from offhook.kit.database.database import Database
 
 # A worker in a process of its own, whose job tells us that it began and then takes a minute.
 SLOW_WORKER = """
@@ -24,7 +24,7 @@ import asyncio, sys
 from datetime import timedelta
 from offhook.jobs.registry import JobRegistry
 from offhook.jobs.worker import ListeningDriver, run_worker
-from offhook.kit.db import Database
+from offhook.kit.database.database import Database
 
 async def slow(payload):
     print("began", payload["n"], flush=True)

@@ -7,7 +7,7 @@ import pytest
 from httpx import ASGITransport, AsyncClient
 from sqlalchemy import text
 
-from offhook.kit.db import Database
+from offhook.kit.database.database import Database
 from offhook.settings import Settings
 from tests.kit.http_things import build
 

@@ -11,9 +11,9 @@ from sqlalchemy import text
 
 from offhook.errors import Conflict, Unauthorized
 from offhook.kit.clock import Clock
-from offhook.kit.db import Database, Session
+from offhook.kit.database.database import Database, Session
 from offhook.kit.http import install_http
-from offhook.kit.ids import Id, LongId
+from offhook.kit.http.path_ids import Id, LongId
 from offhook.root import use
 from offhook.settings import Settings
 from tests.fakes.clock import SetClock

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from offhook.kit.batching import MOST_AT_ONCE, Batcher
+from offhook.kit.database.group_commit import MOST_AT_ONCE, Batcher
 
 
 class Book:

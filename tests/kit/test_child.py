@@ -7,14 +7,14 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from offhook.kit.child import Child
-from offhook.kit.process import is_running
+from offhook.kit.processes.child_process import is_running
+from offhook.kit.processes.supervised_child import Child
 from offhook.kit.tasks import cancel
 
 SLEEP = [sys.executable, "-c", "import time; time.sleep(60)"]
 PARENT = f"""
 import subprocess, time
-from offhook.kit.process import die_with_parent
+from offhook.kit.processes.child_process import die_with_parent
 child = subprocess.Popen({SLEEP!r}, preexec_fn=die_with_parent())
 print(child.pid, flush=True)
 time.sleep(60)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from offhook.kit.csv import cell, csv_response, encode
+from offhook.kit.files.csv_downloads import cell, csv_response, encode
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from offhook.kit.data_folder import DataFolder, DataFolderError, ServerInfo
+from offhook.kit.files.data_folder import DataFolder, DataFolderError, ServerInfo
 
 OWNER = """
 import sys, time
 from pathlib import Path
-from offhook.kit.data_folder import DataFolder, ServerInfo
+from offhook.kit.files.data_folder import DataFolder, ServerInfo
 import os
 folder = DataFolder(Path(sys.argv[1]))
 with folder.locked():

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from sqlalchemy import BigInteger, Boolean, Column, DateTime, Integer, MetaData, Numeric, String, Table, select
 from sqlalchemy.dialects.postgresql import JSONB, dialect
 
-from offhook.kit.db import Database
-from offhook.kit.filters import TYPES, Field, FilterInvalid, parse_filters, parse_sort
+from offhook.kit.database.database import Database
+from offhook.kit.filters.criteria import TYPES, Field, FilterInvalid, parse_filters, parse_sort
 
 CALLS = Table(
     "filtered_calls",

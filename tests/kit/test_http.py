@@ -11,7 +11,7 @@ from starlette.testclient import TestClient, WebSocketDenialResponse
 from starlette.websockets import WebSocketDisconnect
 from structlog.testing import capture_logs
 
-from offhook.kit.db import Database
+from offhook.kit.database.database import Database
 from offhook.kit.http.json_bodies import MAX_JSON_BYTES, find_problem
 from offhook.settings import Settings
 from tests.kit.http_things import build, post

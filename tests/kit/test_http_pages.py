@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from httpx import ASGITransport, AsyncClient
 
-from offhook.kit.db import Database
+from offhook.kit.database.database import Database
 from offhook.settings import Settings
 from tests.kit.http_things import build
 

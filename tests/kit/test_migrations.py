@@ -9,8 +9,8 @@ from pgqueuer.queries import Queries
 from sqlalchemy import text
 
 from offhook.bootstrap import METADATA
-from offhook.kit import migrations
-from offhook.kit.db import Database
+from offhook.kit.database import migrations
+from offhook.kit.database.database import Database
 from tests.conftest import create_database, drop_database
 
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from offhook.kit.pagination import Page
+from offhook.kit.http.pagination import Page
 
 
 @given(st.integers(1, 1_000_000), st.integers(1, 100), st.integers(0, 10_000))

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-from offhook.kit.phone import E164, PhoneNumberInvalid, is_e164, normalize_e164, parse_phone
+from offhook.kit.phone_numbers import E164, PhoneNumberInvalid, is_e164, normalize_e164, parse_phone
 
 
 @pytest.mark.parametrize(

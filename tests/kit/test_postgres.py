@@ -13,15 +13,15 @@ import asyncpg
 import pytest
 from sqlalchemy import text
 
-from offhook.kit.postgres import EmbeddedPostgres, PostgresError
-from offhook.kit.process import is_running
+from offhook.kit.database.embedded_postgres import EmbeddedPostgres, PostgresError
+from offhook.kit.processes.child_process import is_running
 from offhook.root import Root
 
 OWNER = """
 import asyncio, sys, time
 from pathlib import Path
 import asyncpg
-from offhook.kit.postgres import EmbeddedPostgres
+from offhook.kit.database.embedded_postgres import EmbeddedPostgres
 
 server = EmbeddedPostgres(Path(sys.argv[1]))
 url = server.start().replace("+asyncpg", "")

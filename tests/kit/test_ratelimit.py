@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from offhook.errors import TooManyRequests
-from offhook.kit.ratelimit import RateLimiter
+from offhook.kit.http.rate_limits import RateLimiter
 
 
 class StoppedClock:

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 import asyncpg
 import pytest
 
-from offhook.kit.db import Database
-from offhook.kit.reads import Reads
+from offhook.kit.database.database import Database
+from offhook.kit.database.direct_reads import Reads
 
 OTHERS = """
 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE '%the reads%'

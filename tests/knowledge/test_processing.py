@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
+from offhook.knowledge.document_processing import GIVEN_UP, Processing
+from offhook.knowledge.document_reader import Reader
 from offhook.knowledge.embedding import EmbeddingModel, Vectors, normalised
 from offhook.knowledge.errors import EmbeddingFailed
-from offhook.knowledge.intake import Intake
 from offhook.knowledge.limits import MAX_ATTEMPTS
-from offhook.knowledge.processing import GIVEN_UP, Processing
-from offhook.knowledge.reading import Reader
 from offhook.knowledge.tasks import STALE, sweep_handler
+from offhook.knowledge.uploads import Intake
 from offhook.root import Root
 from tests.knowledge.conftest import GUIDE, Librarian
 

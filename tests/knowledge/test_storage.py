@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from offhook.kit.objects import NO_BUCKET, REFUSED, FileGone, Objects, StorageUnavailable
-from offhook.knowledge.intake import Intake
+from offhook.kit.files.objects import NO_BUCKET, REFUSED, FileGone, Objects, StorageUnavailable
+from offhook.knowledge.uploads import Intake
 from offhook.settings import Settings
 from tests.knowledge.bucket import NAME, Bucket, bucket, closed_port
 from tests.knowledge.conftest import GUIDE, Librarian

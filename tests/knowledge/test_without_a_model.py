@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
+from offhook.knowledge.document_processing import Processing
+from offhook.knowledge.document_reader import Reader
 from offhook.knowledge.embedders import Embedders
-from offhook.knowledge.intake import Intake
-from offhook.knowledge.moving import Moving
 from offhook.knowledge.offline.model import MISSING, OfflineModel
-from offhook.knowledge.processing import Processing
-from offhook.knowledge.reading import Reader
-from offhook.knowledge.searching import Search
+from offhook.knowledge.reembedding import Moving
+from offhook.knowledge.search import Search
+from offhook.knowledge.uploads import Intake
 from offhook.models import ModelConfigurations
 from offhook.root import Root
 from tests.knowledge.conftest import Librarian

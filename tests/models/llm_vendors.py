@@ -9,7 +9,7 @@ from offhook.kit.egress import EgressClient
 from offhook.lab import anthropic_server, gemini_server, openai_server
 from offhook.lab.sse import Refusal, Script, SseServer
 from offhook.models.http_clients import close_http_clients
-from offhook.models.llm_stream import Timeouts
+from offhook.models.llm.stream import Timeouts
 from offhook.models.providers.anthropic.llm import AnthropicLlm
 from offhook.models.providers.google.llm import GoogleLlm
 from offhook.models.providers.openai_compatible.llm import OpenAiCompatibleLlm

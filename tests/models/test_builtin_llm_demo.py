@@ -6,11 +6,11 @@ import pytest
 
 from offhook.models.ports import CallModels, LlmRequest, Message, ToolCalled
 from offhook.models.providers.builtin.llm import BuiltinLlm
-from offhook.runs.tools import CallTools
+from offhook.runs.live.tool_registry import CallTools
+from offhook.voice.call_context import Agent
 from offhook.voice.config import CallConfig
-from offhook.voice.line import Agent
-from offhook.voice.prompts import edge_tools, hint_for
-from offhook.voice.text import TextSession
+from offhook.voice.dialog.prompts import edge_tools, hint_for
+from offhook.voice.text_session import TextSession
 from offhook.workflows.demo import SLUGS, demo_agent
 from offhook.workflows.graph import Edge, Graph, parse_graph
 from tests.fakes.clock import run_virtual

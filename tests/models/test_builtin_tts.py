@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from offhook.kit.process import is_running
+from offhook.kit.processes.child_process import is_running
 from offhook.models.ports import ModelError
 from offhook.models.providers.builtin.speech_program import SAMPLE_RATE, SpeechProgram
 from offhook.models.providers.builtin.tts import MAX_PIECE, BuiltinTts, is_voice, pieces, speakable, synthesize

@@ -6,8 +6,8 @@ import pytest
 from pydantic import SecretStr
 
 from offhook.kit.egress import EgressClient
-from offhook.models.catalogue import Catalogue
-from offhook.models.choices import Chooser
+from offhook.models.catalog import Catalogue
+from offhook.models.configuration.resolution import Chooser
 from offhook.models.errors import UnknownModel
 from offhook.models.providers.builtin.llm import BuiltinLlm
 from offhook.models.vendors import Choice, ModelInfo, Vendor, VendorParts

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from offhook.kit.process import is_running
+from offhook.kit.processes.child_process import is_running
 from offhook.models.ports import ModelError
 from offhook.models.providers.builtin.listening_program import FINISH, PRONOUNCE, WORDS, ListeningProgram
 

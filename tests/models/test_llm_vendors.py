@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from offhook.lab.sse import Answer, Fault, FaultKind, Refusal
-from offhook.models.llm_stream import Timeouts
+from offhook.models.llm.stream import Timeouts
 from offhook.models.ports import (
     LlmEvent,
     LlmRequest,

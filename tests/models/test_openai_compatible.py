@@ -25,7 +25,7 @@ from offhook.lab.openai_server import (
     Script,
     serve_openai,
 )
-from offhook.models.llm_stream import Timeouts
+from offhook.models.llm.stream import Timeouts
 from offhook.models.ports import (
     LlmEvent,
     LlmRequest,

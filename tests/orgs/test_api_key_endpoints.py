@@ -8,7 +8,7 @@ import pytest
 from httpx import AsyncClient
 from sqlalchemy import select, update
 
-from offhook.orgs.authentication import Authenticator
+from offhook.orgs.sign_in.authentication import Authenticator
 from offhook.orgs.tables import ApiKey
 from offhook.root import Root
 from tests.fixtures_orgs import OrgFixture

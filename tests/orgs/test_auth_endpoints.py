@@ -9,7 +9,7 @@ from sqlalchemy import select, update
 
 from offhook.api import create_app
 from offhook.orgs import service
-from offhook.orgs.signin import SignIn
+from offhook.orgs.sign_in.sign_in_service import SignIn
 from offhook.orgs.tables import AuditEntry, User, UserSession
 from offhook.root import Root
 from tests.fixtures_orgs import OrgFixture

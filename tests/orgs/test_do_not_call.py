@@ -5,8 +5,8 @@ import asyncio
 import pytest
 from httpx import AsyncClient
 
-from offhook.orgs import do_not_call
-from offhook.orgs.do_not_call import Origin
+from offhook.orgs.do_not_call import do_not_call_list
+from offhook.orgs.do_not_call.do_not_call_list import Origin
 from offhook.root import Root
 from tests.fixtures_orgs import OrgFixture
 
@@ -136,7 +136,7 @@ class TestRemove:
 
 async def test_is_listed(root: Root, org: OrgFixture, other_org: OrgFixture) -> None:
     async with root.db.transaction() as session:
-        await do_not_call.add(session, org.id, [ANN, BOB], Origin(reason="asked"))
-        await do_not_call.add(session, other_org.id, [CAT], Origin())
-        assert await do_not_call.is_listed(session, org.id, [ANN, CAT]) == {ANN}
-        assert await do_not_call.is_listed(session, org.id, []) == set()
+        await do_not_call_list.add(session, org.id, [ANN, BOB], Origin(reason="asked"))
+        await do_not_call_list.add(session, other_org.id, [CAT], Origin())
+        assert await do_not_call_list.is_listed(session, org.id, [ANN, CAT]) == {ANN}
+        assert await do_not_call_list.is_listed(session, org.id, []) == set()

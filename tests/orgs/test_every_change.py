@@ -11,8 +11,8 @@ from fastapi.routing import APIRoute
 from httpx import AsyncClient
 from starlette.routing import BaseRoute
 
-from offhook.kit.db import _request_session
-from offhook.orgs.audit import CHANGING_METHODS, NOT_RECORDED
+from offhook.kit.database.database import _request_session
+from offhook.orgs.audit_trail.recorder import CHANGING_METHODS, NOT_RECORDED
 from offhook.orgs.dependencies import current_caller
 from offhook.root import Root
 from tests.fixtures_orgs import OrgFixture

@@ -9,8 +9,9 @@ import pytest
 from offhook.kit.audio import MULAW_8K, PCM16_16K, Codec
 from offhook.recordings import Library
 from offhook.root import Root
-from offhook.runs import LiveRuns, event_store
+from offhook.runs import LiveRuns
 from offhook.runs import service as runs
+from offhook.runs.records import event_store
 from offhook.voice import events
 from tests.fakes.calls import FixedModels, use_fakes
 from tests.fakes.voice import KeptLeg

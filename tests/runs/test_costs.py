@@ -5,7 +5,8 @@ from decimal import Decimal
 from typing import Any
 
 from offhook.root import Root
-from offhook.runs import costs, repository
+from offhook.runs import repository
+from offhook.runs.finishing import costs
 from offhook.runs.tables import Run
 from offhook.usage import ledger
 

@@ -5,7 +5,7 @@ import asyncio
 from sqlalchemy import delete, func, insert, select, text
 
 from offhook.root import Root
-from offhook.runs import counts
+from offhook.runs.lists import counts
 from offhook.runs.tables import Run, RunCount, RunCountChange
 from offhook.workflows.tables import WorkflowVersion
 from tests.fixtures_orgs import OrgFixture

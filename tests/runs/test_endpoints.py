@@ -9,13 +9,13 @@ from httpx import AsyncClient
 from sqlalchemy import select, text, update
 
 from offhook.kit.audio import MULAW_8K
-from offhook.kit.filters import parse_sort
+from offhook.kit.filters.criteria import parse_sort
 from offhook.root import Root
 from offhook.runs import service
-from offhook.runs.listing import SORTS
-from offhook.runs.recording import Recordings
+from offhook.runs.lists.listing import SORTS
+from offhook.runs.live.call_recording import Recordings
+from offhook.runs.live.event_writer import EventWriter
 from offhook.runs.tables import Run
-from offhook.runs.writer import EventWriter
 from offhook.voice.events import AGENT_SAID, CALLER_SAID, NODE_ENTERED, TURN_TIMED, VoiceEvent
 from tests.fixtures_orgs import OrgFixture
 from tests.runs.conftest import MakeRun, MakeWorkflow

@@ -10,21 +10,11 @@ from structlog.testing import capture_logs
 
 from offhook.kit.audio import PCM16_16K
 from offhook.root import Root
-from offhook.runs import (
-    EventWriter,
-    LiveCall,
-    LiveRuns,
-    RunFinished,
-    RunStarted,
-    RunStreams,
-    carrier_calls,
-    event_store,
-    repository,
-    service,
-)
+from offhook.runs import EventWriter, LiveCall, LiveRuns, RunFinished, RunStarted, RunStreams, repository, service
 from offhook.runs.errors import ProcessIsFull, RunNotConnectable
+from offhook.runs.live.tool_registry import ToolRegistry
+from offhook.runs.records import carrier_calls, event_store
 from offhook.runs.tables import Run
-from offhook.runs.tools import ToolRegistry
 from offhook.tools import ToolBench
 from offhook.voice.events import CALL_ENDED, VoiceEvent
 from offhook.voice.ports import CallResult

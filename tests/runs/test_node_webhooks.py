@@ -9,8 +9,9 @@ from sqlalchemy import select, text
 
 from offhook.bootstrap import build_root, stop
 from offhook.root import Root
-from offhook.runs import node_webhooks, service
-from offhook.runs.node_webhooks import NodeWebhooks, pause_s
+from offhook.runs import service
+from offhook.runs.finishing import node_webhooks
+from offhook.runs.finishing.node_webhooks import NodeWebhooks, pause_s
 from offhook.runs.tables import NodeWebhookDelivery, RunEvent
 from offhook.settings import Settings
 from offhook.workflows.tables import Workflow, WorkflowVersion

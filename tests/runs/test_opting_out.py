@@ -4,10 +4,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from offhook.orgs import do_not_call
+from offhook.orgs.do_not_call import do_not_call_list
 from offhook.root import Root
-from offhook.runs import EventWriter, LiveRuns, Sweeper, event_store, leases
-from offhook.runs.opting_out import DO_NOT_CALL_REQUESTED, asks_not_to_be_called
+from offhook.runs import EventWriter, LiveRuns, Sweeper
+from offhook.runs.finishing.do_not_call_detection import DO_NOT_CALL_REQUESTED, asks_not_to_be_called
+from offhook.runs.live import leases
+from offhook.runs.records import event_store
 from offhook.runs.tables import Run
 from offhook.voice.events import CALLER_SAID, VoiceEvent
 from offhook.voice.ports import CallResult
@@ -85,9 +87,9 @@ def test_a_long_utterance_is_looked_at_in_no_time() -> None:
     assert not asks_not_to_be_called("do not call " * 5000)
 
 
-async def listed(root: Root, run: Run) -> list[do_not_call.DoNotCallEntry]:
+async def listed(root: Root, run: Run) -> list[do_not_call_list.DoNotCallEntry]:
     async with root.db.transaction() as session:
-        entries, _ = await do_not_call.listing(session, run.organization_id, search=None, limit=10, offset=0)
+        entries, _ = await do_not_call_list.listing(session, run.organization_id, search=None, limit=10, offset=0)
         return list(entries)
 
 

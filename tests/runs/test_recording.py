@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from offhook.kit.audio import MULAW_8K, PCM16_16K, Codec
-from offhook.runs import recording
-from offhook.runs.recording import FLUSH_S, HOLD_S, Recordings, WavRecorder
-from offhook.runs.wav import HEADER_BYTES, recover
+from offhook.runs.live import call_recording
+from offhook.runs.live.call_recording import FLUSH_S, HOLD_S, Recordings, WavRecorder
+from offhook.runs.live.wav import HEADER_BYTES, recover
 
 LOUD = 8000
 
@@ -115,7 +115,7 @@ async def test_a_hanging_disk_bounds_the_memory(recordings: Recordings, tmp_path
     recorder = await recordings.open(tmp_path / "a.wav", PCM16_16K)
     for i in range(10_000):
         recorder.caller(i * 0.02, tone(PCM16_16K))
-    assert recorder._caller.arrived_bytes <= recording.MAX_PENDING_BYTES + PCM16_16K.frame_bytes
+    assert recorder._caller.arrived_bytes <= call_recording.MAX_PENDING_BYTES + PCM16_16K.frame_bytes
     await recorder.close()
 
 
@@ -190,7 +190,7 @@ async def test_forty_recorders_cost_little(recordings: Recordings, tmp_path: Pat
                 recorder.caller(second + i * 0.02, payload)
                 recorder.agent(second + i * 0.02, payload)
             if i % 25 == 24:
-                await asyncio.to_thread(recording._flush_all, recorders, False)
+                await asyncio.to_thread(call_recording._flush_all, recorders, False)
     after = resource.getrusage(resource.RUSAGE_SELF)
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     per_call_second_ms = used * 1000 / (40 * seconds)
@@ -204,7 +204,7 @@ _TALKER = """
 import asyncio, sys, time
 from pathlib import Path
 from offhook.kit.audio import PCM16_16K
-from offhook.runs.recording import Recordings
+from offhook.runs.live.call_recording import Recordings
 
 async def talk():
     recorder = await Recordings().open(Path(sys.argv[1]), PCM16_16K)

@@ -9,9 +9,11 @@ from sqlalchemy import select, text, update
 
 from offhook.models.ports import CallModels, ModelError
 from offhook.root import Root
-from offhook.runs import event_store, reviews, service
-from offhook.runs.event_store import NewEvent
-from offhook.runs.reviews import Reviews, share_of
+from offhook.runs import service
+from offhook.runs.finishing import reviews
+from offhook.runs.finishing.reviews import Reviews, share_of
+from offhook.runs.records import event_store
+from offhook.runs.records.event_store import NewEvent
 from offhook.runs.tables import Run, RunReview
 from offhook.workflows.tables import Workflow, WorkflowVersion
 from tests.fakes.calls import FixedModels, use_fakes

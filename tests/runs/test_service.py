@@ -8,11 +8,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import update
 
-from offhook.kit.db import Database
+from offhook.kit.database.database import Database
 from offhook.orgs.tables import Organization
 from offhook.root import Root
-from offhook.runs import event_store, media_tokens, service
+from offhook.runs import service
 from offhook.runs.errors import ConcurrentCallLimit, MediaTokenRefused, RunNotFound, WorkflowHasNoStart
+from offhook.runs.live import media_tokens
+from offhook.runs.records import event_store
 from offhook.runs.states import FINAL, LIVE, may_move
 from offhook.runs.tables import MediaToken, Run
 from offhook.workflows.tables import WorkflowVersion

@@ -9,12 +9,12 @@ import pytest
 from httpx import AsyncClient
 from sqlalchemy import text, update
 
-from offhook.kit.db import Database
+from offhook.kit.database.database import Database
 from offhook.root import Root
 from offhook.runs import service
-from offhook.runs.streams import RunStreams, follow
+from offhook.runs.live.event_streams import RunStreams, follow
+from offhook.runs.live.event_writer import EventWriter
 from offhook.runs.tables import Run
-from offhook.runs.writer import EventWriter
 from offhook.voice.events import CALLER_PARTIAL, CALLER_SAID, VoiceEvent
 from tests.fixtures_orgs import OrgFixture
 

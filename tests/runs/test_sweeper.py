@@ -10,10 +10,12 @@ from sqlalchemy import TextClause, select, text, update
 from offhook.bootstrap import build_root
 from offhook.kit.audio import MULAW_8K
 from offhook.root import Root
-from offhook.runs import RunFinished, Sweeper, event_store, leases, service
-from offhook.runs.recording import Recordings, WavRecorder
+from offhook.runs import RunFinished, Sweeper, service
+from offhook.runs.live import leases
+from offhook.runs.live.call_recording import Recordings, WavRecorder
+from offhook.runs.live.event_writer import EventWriter
+from offhook.runs.records import event_store
 from offhook.runs.tables import Run
-from offhook.runs.writer import EventWriter
 from offhook.settings import Settings
 from offhook.voice.events import NODE_ENTERED, TURN_TIMED, VARIABLES_EXTRACTED, VoiceEvent
 from tests.fakes.clock import SetClock

@@ -12,7 +12,7 @@ import pytest
 from httpx import AsyncClient
 
 from offhook.root import Root
-from offhook.runs import costs
+from offhook.runs.finishing import costs
 from offhook.runs.tables import Run
 from tests.fixtures_orgs import OrgFixture
 from tests.runs.conftest import MakeRun, MakeWorkflow

@@ -7,9 +7,9 @@ import pytest
 from httpx import AsyncClient
 from sqlalchemy import delete, select, text, update
 
-from offhook.kit.filters import parse_conditions
+from offhook.kit.filters.criteria import parse_conditions
 from offhook.root import Root
-from offhook.runs import listing
+from offhook.runs.lists import listing
 from offhook.runs.tables import Run, RunValue
 from tests.fixtures_orgs import OrgFixture
 

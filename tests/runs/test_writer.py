@@ -9,12 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import text
 
-from offhook.kit.db import Database
+from offhook.kit.database.database import Database
 from offhook.root import Root
-from offhook.runs import event_store, service
-from offhook.runs.event_store import encode
+from offhook.runs import service
+from offhook.runs.live.event_writer import EVENTS_DROPPED, EventWriter
+from offhook.runs.records import event_store
+from offhook.runs.records.event_store import encode
 from offhook.runs.tables import Run
-from offhook.runs.writer import EVENTS_DROPPED, EventWriter
 from offhook.voice.events import CALLER_PARTIAL, CALLER_SAID, VoiceEvent
 from tests.fakes.database import FaultyDatabase
 from tests.runs.conftest import MakeRun

@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from offhook.bootstrap import build_root
 from offhook.orgs import Caller
 from offhook.settings import Settings
-from offhook.telephony.managed import ManagedNumbers, Wish
+from offhook.telephony.accounts.number_purchasing import ManagedNumbers, Wish
 
 
 async def main(order: dict[str, str]) -> None:

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import urlencode
 
-from offhook.telephony.carrier_http import CarrierHttp
+from offhook.telephony.carrier_kit.http import CarrierHttp
 from offhook.telephony.ports import CallLinks, CarrierAccount, DialRequest, Webhook
 from tests.fakes.web import Answers, LocalServer, Reply, local_server
 

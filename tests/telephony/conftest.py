@@ -10,9 +10,9 @@ from httpx import AsyncClient
 
 from offhook.orgs import Caller
 from offhook.root import Root
-from offhook.telephony.callback_endpoints import carrier_routes
 from offhook.telephony.ports import CarrierAccount, CarrierFailed, Carriers, CarrierSpec, DialRequest
 from offhook.telephony.providers.sandbox.wire import SandboxWire
+from offhook.telephony.webhooks.endpoints import carrier_routes
 from offhook.workflows import publishing, service
 from offhook.workflows.ports import NoTools
 from tests.fakes.carrier import FakeCarrier

@@ -23,7 +23,7 @@ from offhook.lab.carriers import (
     VonageEmulator,
 )
 from offhook.lab.carriers.core.phones import tone
-from offhook.telephony.carrier_http import CarrierHttp
+from offhook.telephony.carrier_kit.http import CarrierHttp
 from offhook.telephony.carriers import all_carriers
 from offhook.telephony.ports import (
     CallLinks,

@@ -11,7 +11,7 @@ from offhook.kit.crypto import Keyring
 from offhook.root import Root
 from offhook.runs import Run
 from offhook.runs import service as runs
-from offhook.telephony.accounts import Accounts
+from offhook.telephony.accounts.credentials import Accounts
 from offhook.telephony.tables import PhoneNumber, TelephonyConfiguration
 from tests.fakes.carrier import NAME, FakeCarrier
 from tests.fixtures_orgs import OrgFixture

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from offhook.root import Root
-from offhook.runs import carrier_bills
-from offhook.telephony.accounts import Accounts
-from offhook.telephony.bills import Bills
+from offhook.runs.finishing import carrier_charges
+from offhook.telephony.accounts.credentials import Accounts
+from offhook.telephony.calls.carrier_charges import Bills
 from offhook.telephony.ports import CarrierAccount, CarrierBill, CarrierFailed, Carriers
 from offhook.usage import repository as usage
 from tests.telephony.fakecom import Account
@@ -129,4 +129,4 @@ async def test_a_carrier_that_is_asked_until_it_knows(account: Account, root: Ro
 
 @pytest.mark.parametrize("said", ["", "free", None, [], "nan", "1e9", "inf"])
 def test_what_is_no_amount(said: object) -> None:
-    assert carrier_bills.said_of(cost=said) is None
+    assert carrier_charges.said_of(cost=said) is None

@@ -9,7 +9,7 @@ from httpx import AsyncClient
 from starlette.types import Message
 
 from offhook.root import Root
-from offhook.telephony.address import PublicAddress
+from offhook.telephony.accounts.public_urls import PublicAddress
 from offhook.telephony.ports import CarrierFailed
 from tests.fakes.carrier import FakeCarrier
 from tests.fixtures_orgs import OrgFixture

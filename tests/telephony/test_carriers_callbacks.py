@@ -11,7 +11,7 @@ from sqlalchemy import update
 from offhook.kit.clock import SystemClock
 from offhook.lab.carriers import Call, Callback, Emulator, PostFault, VonageEmulator, phones
 from offhook.orgs.tables import Organization
-from offhook.telephony.inbound import MESSAGES
+from offhook.telephony.webhooks.inbound_calls import MESSAGES
 from tests.calls.carrier_desk import OURS, PUBLIC, THEIRS, open_account
 from tests.fakes.clock import SetClock
 from tests.telephony.emulator_desk import EACH, EMULATORS

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from httpx import AsyncClient
 
-from offhook.orgs import do_not_call
+from offhook.orgs.do_not_call import do_not_call_list
 from offhook.orgs.tables import Organization
 from offhook.root import Root
 from offhook.runs import service as runs
@@ -118,8 +118,8 @@ class TestInitiateCall:
 
     async def test_a_number_on_the_do_not_call_list_is_not_dialled(self, other_org: OrgFixture) -> None:
         async with self.root.db.transaction() as session:
-            await do_not_call.add(session, self.org.id, [NUMBER], do_not_call.Origin())
-            await do_not_call.add(session, other_org.id, ["+12015550102"], do_not_call.Origin())
+            await do_not_call_list.add(session, self.org.id, [NUMBER], do_not_call_list.Origin())
+            await do_not_call_list.add(session, other_org.id, ["+12015550102"], do_not_call_list.Origin())
 
         status, answer = await self.initiate()
         assert (status, answer["code"]) == (409, "do_not_call")

@@ -7,7 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from websockets.frames import Frame, Opcode
 
-from offhook.kit.wsfast import BINARY, CLOSE, PING, TEXT, FrameError, FrameReader, Message, frame
+from offhook.kit.media_sockets.media_socket_protocol import (
+    BINARY,
+    CLOSE,
+    PING,
+    TEXT,
+    FrameError,
+    FrameReader,
+    Message,
+    frame,
+)
 
 
 def masked(opcode: int, payload: bytes, *, fin: bool = True) -> bytes:

@@ -10,9 +10,9 @@ from sqlalchemy import text, update
 from offhook.orgs.tables import Organization
 from offhook.root import Root
 from offhook.runs import LiveRuns
+from offhook.telephony.media.no_media_sweeper import UnheardCalls
 from offhook.telephony.ports import CarrierFailed
-from offhook.telephony.refusals import JOB, Refusals
-from offhook.telephony.unheard import UnheardCalls
+from offhook.telephony.webhooks.rejections import JOB, Refusals
 from tests.fakes.carrier import FakeCarrier
 from tests.fakes.clock import SetClock
 from tests.fixtures_orgs import OrgFixture

@@ -18,7 +18,7 @@ from offhook.lab.carriers import TwilioEmulator
 from offhook.lab.carriers.core.chaos import RestFault
 from offhook.root import Root
 from offhook.settings import Settings
-from offhook.telephony.managed import ManagedNumbers
+from offhook.telephony.accounts.number_purchasing import ManagedNumbers
 from offhook.telephony.tables import NumberPurchase, PhoneNumber
 from tests.fakes.clock import SetClock
 from tests.fixtures_orgs import OrgFixture

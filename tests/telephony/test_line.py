@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from offhook.kit.audio import MULAW_8K
-from offhook.telephony.line import FRAME, SILENCE, DropAudio, Line, Order, PlayAudio, PlayMark
+from offhook.telephony.media.simulated_phone import FRAME, SILENCE, DropAudio, Line, Order, PlayAudio, PlayMark
 from tests.fakes.clock import run_virtual
 from tests.voice.phone import hum
 

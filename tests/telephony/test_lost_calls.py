@@ -10,7 +10,7 @@ from sqlalchemy import update
 from offhook.errors import DomainError
 from offhook.root import Root
 from offhook.runs.tables import Run
-from offhook.telephony.lost_calls import LostCalls
+from offhook.telephony.calls.lost_calls import LostCalls
 from offhook.telephony.ports import CarrierAccount, CarrierFailed, Carriers, SoughtCall, StatusUpdate
 from tests.telephony.fakecom import THEIRS, Account
 

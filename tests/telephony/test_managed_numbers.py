@@ -11,8 +11,8 @@ from sqlalchemy import text
 from offhook.orgs import Caller
 from offhook.root import Root
 from offhook.settings import Settings
-from offhook.telephony.accounts import Accounts
-from offhook.telephony.managed import ManagedNumbers, Wish
+from offhook.telephony.accounts.credentials import Accounts
+from offhook.telephony.accounts.number_purchasing import ManagedNumbers, Wish
 from offhook.telephony.ports import CarrierFailed, Carriers
 from tests.fakes.carrier import FakeCarrier
 from tests.fakes.clock import SetClock

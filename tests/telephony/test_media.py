@@ -5,9 +5,9 @@ from collections.abc import Callable
 from typing import Any
 
 from offhook.errors import Conflict
-from offhook.kit.sockets import GOING_AWAY
-from offhook.telephony.media import MediaLeg, carry
-from offhook.telephony.pipe import PipeEnd, pipe
+from offhook.kit.media_sockets.sockets import GOING_AWAY
+from offhook.telephony.media.in_process_socket import PipeEnd, pipe
+from offhook.telephony.media.session import MediaLeg, carry
 from offhook.telephony.ports import MachineAnswered
 from offhook.telephony.providers.sandbox.wire import SandboxWire
 from offhook.voice.leg import BAD_MESSAGE, NOT_CONNECTABLE

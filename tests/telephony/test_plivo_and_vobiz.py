@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from offhook.telephony.plivo_dialect.webhooks import DialectWebhooks
-from offhook.telephony.plivo_dialect.wire import DialectWire
+from offhook.telephony.carrier_kit.dialects.plivo.webhooks import DialectWebhooks
+from offhook.telephony.carrier_kit.dialects.plivo.wire import DialectWire
 from offhook.telephony.ports import (
     AvailableNumber,
     CarrierAccount,

@@ -15,9 +15,9 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.frames import Opcode
 
-from offhook.kit import wsfast
-from offhook.kit.sockets import PushSocket, open_socket
-from offhook.kit.wsfast import MediaSocketProtocol
+from offhook.kit.media_sockets import media_socket_protocol
+from offhook.kit.media_sockets.media_socket_protocol import MediaSocketProtocol
+from offhook.kit.media_sockets.sockets import PushSocket, open_socket
 
 LIMIT = 65536
 
@@ -236,4 +236,6 @@ class TestRefusal:
 
 def test_opcodes_are_those_of_the_rfc() -> None:
     names = ("CONT", "TEXT", "BINARY", "CLOSE", "PING", "PONG")
-    assert {name: getattr(wsfast, name) for name in names} == {name: Opcode[name].value for name in names}
+    assert {name: getattr(media_socket_protocol, name) for name in names} == {
+        name: Opcode[name].value for name in names
+    }

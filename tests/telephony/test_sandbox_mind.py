@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from offhook.telephony.providers.sandbox.brief import Move, brief_of
-from offhook.telephony.providers.sandbox.mind import Mind, last_question
+from offhook.telephony.providers.sandbox.call_script import Move, brief_of
+from offhook.telephony.providers.sandbox.dialogue import Mind, last_question
 
 
 def mind(*script: Any, **definition: Any) -> Mind:

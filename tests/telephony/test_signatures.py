@@ -10,12 +10,12 @@ from nacl.signing import SigningKey, VerifyKey
 from plivo.utils import validate_v3_signature
 from twilio.request_validator import RequestValidator
 
+from offhook.telephony.carrier_kit.signatures import hmac_base64, hmac_hex, sha256_hex
 from offhook.telephony.ports import Proof, Webhook
 from offhook.telephony.providers.plivo.signature import PlivoVerifier, signed_text
 from offhook.telephony.providers.telnyx.signature import TelnyxVerifier, is_signed
 from offhook.telephony.providers.twilio.signature import TwilioVerifier, signed_fields, url_variants
 from offhook.telephony.providers.vobiz.signature import VobizVerifier, base_url
-from offhook.telephony.signatures import hmac_base64, hmac_hex, sha256_hex
 from tests.telephony.carrier_kit import account, form, got, posted
 from tests.telephony.signature_cases import CASES, NOW, Case, accepts, cases, flat
 

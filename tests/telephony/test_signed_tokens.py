@@ -7,10 +7,10 @@ import jwt
 import pytest
 from vonage_jwt.verify_jwt import verify_signature
 
+from offhook.telephony.carrier_kit.signatures import sha256_hex
 from offhook.telephony.ports import Proof, Webhook
 from offhook.telephony.providers.cloudonix.signature import CloudonixVerifier
 from offhook.telephony.providers.vonage.signature import VonageVerifier, signed_claims
-from offhook.telephony.signatures import sha256_hex
 from tests.telephony.carrier_kit import account, got, posted
 from tests.telephony.signature_cases import CASES, NOW, Case, accepts, cases
 

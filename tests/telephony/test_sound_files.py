@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from offhook.kit.audio import MULAW_8K
-from offhook.telephony.sound_files import SoundFileError, read_as_mulaw
+from offhook.telephony.media.sound_files import SoundFileError, read_as_mulaw
 
 
 def write_wav(path: Path, *, rate: int, channels: int = 1, width: int = 2, seconds: float = 1.0) -> Path:

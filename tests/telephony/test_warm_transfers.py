@@ -9,7 +9,7 @@ from httpx import Response
 
 from offhook.bootstrap import build_root, stop
 from offhook.root import Root
-from offhook.runs.call_tools import Handover, TransferDesk, TransferRefused
+from offhook.runs.live.call_tools import Handover, TransferDesk, TransferRefused
 from offhook.settings import Settings
 from offhook.telephony.ports import CarrierFailed, Carriers, TransferOrder
 from offhook.voice.ports import HandoverFailed

@@ -6,8 +6,8 @@ import pytest
 from httpx import AsyncClient
 from sqlalchemy import text
 
-from offhook.kit import migrations
 from offhook.kit.crypto import Keyring
+from offhook.kit.database import migrations
 from offhook.root import Root
 from offhook.tools import ToolBench, service
 from offhook.tools.credentials import open_headers

@@ -6,9 +6,9 @@ from typing import Any
 
 from sqlalchemy import delete, select, text, update
 
-from offhook.kit import migrations
+from offhook.kit.database import migrations
 from offhook.root import Root
-from offhook.runs import costs
+from offhook.runs.finishing import costs
 from offhook.runs.tables import Run
 from offhook.usage.tables import AgentDay, LedgerEntry, ModelUsageBucket, OutcomeBucket, RunUsage, UsageBucket
 from tests.runs.conftest import MakeRun, make_run, make_workflow, workflow_id

@@ -11,8 +11,8 @@ import numpy as np
 from offhook.kit.audio import Codec
 from offhook.models.ports import CallModels, Llm, Stt, Tts
 from offhook.voice import events
+from offhook.voice.call_context import Agent
 from offhook.voice.config import CallConfig
-from offhook.voice.line import Agent
 from offhook.voice.ports import CallResult, Knowledge, NoKnowledge, NoSounds, Recorder, Sounds, Toolbox
 from offhook.voice.session import CallSession
 from offhook.workflows.graph import parse_graph

@@ -5,7 +5,7 @@ import pytest
 
 from offhook.kit.audio import MULAW_8K, PCM16_16K, Codec, Samples
 from offhook.voice import events
-from offhook.voice.ambience import SOUNDS, background
+from offhook.voice.output.ambience import SOUNDS, background
 from tests.fakes.scripted import says
 from tests.fakes.voice import KeptLeg, KeptRecorder, KeptSounds
 from tests.voice.phone import Call, simple_agent

@@ -5,7 +5,7 @@ from typing import Any
 
 from offhook.models.ports import Message, ToolCall
 from offhook.voice import events
-from offhook.voice.compaction import _settled
+from offhook.voice.dialog.compaction import _settled
 from tests.fakes.scripted import ScriptedLlm, says, takes
 from tests.voice.phone import Call, agent_graph, edge, node
 

@@ -1,6 +1,6 @@
 """The words of a workflow: what recognition expects and how the voice reads them."""
 
-from offhook.voice.dictionary import MAX_TERMS, parse_dictionary
+from offhook.voice.input.dictionary import MAX_TERMS, parse_dictionary
 from tests.fakes.scripted import Hearing, ScriptedStt, ScriptedTts, says
 from tests.voice.phone import Call, simple_agent
 

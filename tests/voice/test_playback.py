@@ -5,7 +5,7 @@ import itertools
 from collections.abc import Coroutine
 from typing import Any, cast
 
-from offhook.voice.playback import LEAD_FRAMES, Playback
+from offhook.voice.output.playback import LEAD_FRAMES, Playback
 from tests.fakes.clock import VirtualTimeLoop, run_virtual
 from tests.fakes.voice import KeptLeg
 

@@ -4,9 +4,9 @@ from typing import Any
 
 from offhook.models.ports import CallModels, ModelError
 from offhook.voice import events
+from offhook.voice.call_context import Agent
 from offhook.voice.config import CallConfig
-from offhook.voice.line import Agent
-from offhook.voice.text import TextSession
+from offhook.voice.text_session import TextSession
 from offhook.workflows.graph import parse_graph
 from tests.fakes.clock import run_virtual
 from tests.fakes.scripted import Hearing, Reply, ScriptedLlm, ScriptedStt, ScriptedTts, says, takes

@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Any
 
-from offhook.runs.call_tools import EndCallTool, Handover, ToolText, TransferRefused, TransferTool
+from offhook.runs.live.call_tools import EndCallTool, Handover, ToolText, TransferRefused, TransferTool
 from offhook.tools.definitions import EndCallConfig, TransferCallConfig
 from offhook.voice import events
 from offhook.voice.ports import Announcement, HandoverFailed

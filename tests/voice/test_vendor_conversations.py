@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from offhook.lab.sse import Answer, Fault
-from offhook.models.llm_stream import Timeouts
+from offhook.models.llm.stream import Timeouts
 from offhook.models.ports import CallModels
 from offhook.voice import events
+from offhook.voice.call_context import Agent
 from offhook.voice.config import CallConfig
-from offhook.voice.line import Agent
-from offhook.voice.text import TextSession
+from offhook.voice.text_session import TextSession
 from offhook.workflows.graph import parse_graph
 from tests.fakes.scripted import Hearing, ScriptedStt, ScriptedTts
 from tests.fakes.voice import KeptEvents, ScriptedTool, Tools

@@ -14,7 +14,7 @@ from offhook.bootstrap import build_root, stop
 from offhook.jobs.memory import MemoryJobs
 from offhook.jobs.registry import JobRegistry
 from offhook.kit.crypto import Keyring
-from offhook.kit.db import Database
+from offhook.kit.database.database import Database
 from offhook.root import Root
 from offhook.settings import Settings
 from offhook.webhooks import service

@@ -6,7 +6,8 @@ from typing import Any
 from sqlalchemy import select
 
 from offhook.root import Root
-from offhook.runs import EventWriter, LiveRuns, Sweeper, leases, service
+from offhook.runs import EventWriter, LiveRuns, Sweeper, service
+from offhook.runs.live import leases
 from offhook.runs.tables import Run
 from offhook.voice.ports import CallResult
 from offhook.webhooks.tables import WebhookEvent

@@ -2,7 +2,7 @@
 
 import pytest
 
-from offhook.kit.plain import is_blank
+from offhook.kit.json_values import is_blank
 from tests.workflows.definitions import definition, global_node, node, start
 from tests.workflows.test_validation import chain, errors, with_edge
 

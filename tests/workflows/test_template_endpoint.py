@@ -9,7 +9,7 @@ from httpx import AsyncClient
 
 from offhook.models.ports import CallModels, LlmEvent, LlmRequest, ModelError, ModelRef, ModelSource, TextDelta
 from offhook.root import Root
-from offhook.workflows.outline import definition_of, outline_by_rules
+from offhook.workflows.generation.outline import definition_of, outline_by_rules
 from offhook.workflows.validation import validate
 from tests.workflows.conftest import Editor
 

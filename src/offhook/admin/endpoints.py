@@ -13,18 +13,18 @@ from offhook.admin.schemas import (
     SuperuserWorkflowItem,
     SuperuserWorkflowRunsListResponse,
 )
-from offhook.campaigns import across as campaigns
-from offhook.kit.db import Session
-from offhook.kit.pagination import SliceParams, set_total
+from offhook.campaigns.reports import superuser_queries as campaigns
+from offhook.kit.database.database import Session
+from offhook.kit.http.pagination import SliceParams, set_total
 from offhook.orgs import Now, RequireSuperuser
-from offhook.orgs import across as orgs
-from offhook.runs import across as runs
-from offhook.runs import counts, listing
-from offhook.runs.links import Links, links_of
-from offhook.runs.queries import RunQueryParams, as_page
+from offhook.orgs import superuser_queries as orgs
+from offhook.runs.artifacts.links import Links, links_of
+from offhook.runs.lists import counts, listing
+from offhook.runs.lists import superuser_queries as runs
+from offhook.runs.lists.list_parameters import RunQueryParams, as_page
 from offhook.usage import accounts
-from offhook.workflows import across as workflows
 from offhook.workflows import service as workflow_service
+from offhook.workflows import superuser_queries as workflows
 
 router = APIRouter(prefix="/superuser", tags=["superuser"])
 

@@ -7,9 +7,9 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from offhook.kit.numbers import Whole
+from offhook.kit.json_numbers import Whole
 from offhook.runs.schemas import RunRecord
-from offhook.workflows.across import Listed
+from offhook.workflows.superuser_queries import Listed
 
 
 class SuperuserWorkflowItem(BaseModel):

@@ -7,11 +7,12 @@ from fastapi import APIRouter, Query, WebSocket
 
 from offhook.browser.leg import BrowserLeg
 from offhook.errors import DomainError
-from offhook.kit.ids import read_id
-from offhook.kit.sockets import PushSocket, open_socket
+from offhook.kit.http.path_ids import read_id
+from offhook.kit.media_sockets.sockets import PushSocket, open_socket
 from offhook.root import Root
-from offhook.runs import LiveRuns, media_tokens
+from offhook.runs import LiveRuns
 from offhook.runs.errors import MediaTokenRefused
+from offhook.runs.live import media_tokens
 from offhook.voice.leg import FAULT, NOT_CONNECTABLE, REFUSED
 
 router = APIRouter(prefix="/browser", tags=["browser"])

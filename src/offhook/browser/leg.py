@@ -4,7 +4,7 @@ import json
 from typing import Any, Final
 
 from offhook.kit.audio import PCM16_16K
-from offhook.kit.sockets import GOING_AWAY, NORMAL
+from offhook.kit.media_sockets.sockets import GOING_AWAY, NORMAL
 from offhook.runs import RunFinished
 from offhook.voice.events import VoiceEvent
 from offhook.voice.leg import BAD_MESSAGE, SocketLeg

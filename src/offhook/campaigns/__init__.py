@@ -2,21 +2,23 @@
 
 from collections.abc import Sequence
 
-from offhook.campaigns import endpoints, file_endpoints, reading_endpoints
-from offhook.campaigns.carrier import ProcessTime, TelephonyCarrier
-from offhook.campaigns.creating import Creating
-from offhook.campaigns.engine import Engine
+from offhook.campaigns import endpoints
+from offhook.campaigns.engine.engine import Engine
+from offhook.campaigns.engine.late_voicemail import LateVerdicts
+from offhook.campaigns.engine.store import PgStore
+from offhook.campaigns.engine.telephony_carrier import ProcessTime, TelephonyCarrier
 from offhook.campaigns.events import CampaignStatusChanged
-from offhook.campaigns.files import ContactFiles
-from offhook.campaigns.late_verdicts import LateVerdicts
-from offhook.campaigns.preflight import Preflight
+from offhook.campaigns.intake import endpoints as file_endpoints
+from offhook.campaigns.intake.contact_files import ContactFiles
+from offhook.campaigns.intake.creation import Creating
+from offhook.campaigns.intake.preflight import Preflight
+from offhook.campaigns.reports import endpoints as reading_endpoints
+from offhook.campaigns.reports.presenter import Views
+from offhook.campaigns.reports.progress_streams import ProgressStreams
 from offhook.campaigns.service import Campaigns, refuse_removing_account, refuse_while_running
-from offhook.campaigns.store import PgStore
-from offhook.campaigns.streams import ProgressStreams
 from offhook.campaigns.tasks import DIAL_JOB, TICK_JOB, DialJobs
-from offhook.campaigns.views import Views
-from offhook.kit.batching import Batcher
 from offhook.kit.crypto import Keyring
+from offhook.kit.database.group_commit import Batcher
 from offhook.root import Root
 from offhook.runs import RunFinished
 from offhook.telephony import AccountHooks, CallEnded, CallReports, Outbound, OutcomeCorrected

@@ -5,7 +5,8 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Depends, Response
 
 from offhook.campaigns import repository, service
-from offhook.campaigns.creating import Creating, rules_of
+from offhook.campaigns.intake.creation import Creating, rules_of
+from offhook.campaigns.reports.presenter import Views
 from offhook.campaigns.schemas import (
     CampaignResponse,
     CreateCampaignRequest,
@@ -14,10 +15,9 @@ from offhook.campaigns.schemas import (
 )
 from offhook.campaigns.service import CARRIER_ACCOUNT, Campaigns
 from offhook.campaigns.tables import Campaign
-from offhook.campaigns.views import Views
-from offhook.kit.db import Database, Session
-from offhook.kit.ids import Id
-from offhook.kit.pagination import SliceParams, set_total
+from offhook.kit.database.database import Database, Session
+from offhook.kit.http.pagination import SliceParams, set_total
+from offhook.kit.http.path_ids import Id
 from offhook.orgs import CurrentOrg, IdempotencyHeader, RequireMember, audit, once
 from offhook.root import database_of, use
 

@@ -7,7 +7,7 @@ import phonenumbers
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from offhook.campaigns.rules.hours import DAYS, is_zone
-from offhook.kit.numbers import Number, Whole
+from offhook.kit.json_numbers import Number, Whole
 
 MAX_INT: Final = 2**31 - 1
 MAX_DELAY_S: Final = 7 * 24 * 3600

@@ -10,7 +10,8 @@ from typing import Any, Final
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.campaigns import repository
-from offhook.campaigns.engine import Engine
+from offhook.campaigns.engine.engine import Engine
+from offhook.campaigns.engine.store import plan_of, wake
 from offhook.campaigns.errors import (
     CampaignNotFound,
     CampaignNotPausable,
@@ -24,16 +25,15 @@ from offhook.campaigns.errors import (
     NothingToRedial,
 )
 from offhook.campaigns.events import CampaignStatusChanged
-from offhook.campaigns.news import tell
+from offhook.campaigns.reports.dial_blockers import Facts, WhyNotNow, why_not_now
 from offhook.campaigns.rules.outcomes import REDIALABLE
-from offhook.campaigns.store import plan_of, wake
 from offhook.campaigns.tables import Campaign, Contact
-from offhook.campaigns.why import Facts, WhyNotNow, why_not_now
+from offhook.campaigns.webhook_events import tell
 from offhook.errors import DomainError
 from offhook.kit.clock import Clock
-from offhook.kit.db import Database
+from offhook.kit.database.database import Database
 from offhook.kit.events import EventBus
-from offhook.orgs import do_not_call
+from offhook.orgs.do_not_call import do_not_call_list
 from offhook.runs.limits import call_room, calls_of_account
 from offhook.telephony import Outbound
 from offhook.usage import service as usage
@@ -234,7 +234,7 @@ class Campaigns:
             )
         except DomainError as error:
             no_route = error.message
-        listed = await do_not_call.is_listed(session, campaign.organization_id, [contact.phone_number])
+        listed = await do_not_call_list.is_listed(session, campaign.organization_id, [contact.phone_number])
         return Facts(
             plan=plan_of(campaign),
             status=campaign.status,

@@ -7,7 +7,7 @@ from sqlalchemy import BigInteger, ForeignKey, Index, SmallInteger, String, func
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from offhook.kit.db import Base
+from offhook.kit.database.database import Base
 
 
 class Campaign(Base):

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import structlog
 
-from offhook.campaigns.engine import Engine
-from offhook.campaigns.store import DIAL_JOB
+from offhook.campaigns.engine.engine import Engine
+from offhook.campaigns.engine.store import DIAL_JOB
 
 TICK_JOB: Final = "campaign.tick"
 TOGETHER_S: Final = 0.005

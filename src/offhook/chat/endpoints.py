@@ -7,10 +7,11 @@ from fastapi import APIRouter, Depends
 from offhook.chat.schemas import ChatMessageRequest, EndChatRequest, RewindChatRequest, StartChatRequest, TextChat
 from offhook.chat.service import Chats
 from offhook.kit.http.openapi import answers
-from offhook.kit.ids import Id, LongId
+from offhook.kit.http.path_ids import Id, LongId
 from offhook.orgs import CurrentOrg, RequireMember
 from offhook.root import use
-from offhook.runs import Run, chat_turns
+from offhook.runs import Run
+from offhook.runs.chats import chat_turns
 
 router = APIRouter(prefix="/workflow/{workflow_id}/text-chat/sessions", tags=["text chat"])
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
 
-from offhook.kit.numbers import Whole
+from offhook.kit.json_numbers import Whole
 from offhook.runs.schemas import InitialContext, RunName
 
 ChatText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4000)]

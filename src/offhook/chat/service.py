@@ -9,31 +9,32 @@ from typing import Any, Final
 import structlog
 
 from offhook.chat.errors import ChatTimedOut, WorkflowChanged
-from offhook.kit.outage import DATABASE_ERRORS
+from offhook.kit.database.outage import DATABASE_ERRORS
 from offhook.knowledge import Consultant
 from offhook.models.ports import ModelSource
 from offhook.orgs import Caller
 from offhook.recordings import Library
 from offhook.root import Root
-from offhook.runs import Run, chat_turns, chats
+from offhook.runs import Run
 from offhook.runs import service as runs
-from offhook.runs.chat_turns import NewTurn
-from offhook.runs.chats import Answer, Claim
-from offhook.runs.context import call_context
+from offhook.runs.chats import chat_store, chat_turns
+from offhook.runs.chats.chat_store import Answer, Claim
+from offhook.runs.chats.chat_turns import NewTurn
 from offhook.runs.events import RunStarted
-from offhook.runs.knowledge import CallKnowledge
 from offhook.runs.limits import TEXT_CHAT
-from offhook.runs.sounds import CallSounds
-from offhook.runs.sweeper import finished
-from offhook.runs.tools import ToolRegistry
+from offhook.runs.live.call_knowledge import CallKnowledge
+from offhook.runs.live.call_sounds import CallSounds
+from offhook.runs.live.sweeper import finished
+from offhook.runs.live.tool_registry import ToolRegistry
+from offhook.runs.records.context import call_context
+from offhook.voice.call_context import Agent
 from offhook.voice.config import CallConfig
 from offhook.voice.events import VoiceEvent
-from offhook.voice.line import Agent
-from offhook.voice.text import TextSession
+from offhook.voice.text_session import TextSession
 from offhook.workflows import service as workflows
 from offhook.workflows.graph import parse_graph
 
-ANSWER_S: Final = chats.CLAIM_S - 20
+ANSWER_S: Final = chat_store.CLAIM_S - 20
 log = structlog.get_logger(__name__)
 
 
@@ -85,7 +86,7 @@ class Chats:
 
     async def get(self, caller: Caller, workflow_id: int, run_id: int) -> Run:
         async with self._root.db.transaction() as session:
-            return await chats.get(session, caller.organization_id, workflow_id, run_id)
+            return await chat_store.get(session, caller.organization_id, workflow_id, run_id)
 
     async def say(
         self, caller: Caller, workflow_id: int, run_id: int, text: str, *, expected_revision: int | None
@@ -102,7 +103,7 @@ class Chats:
         """
         ids = (caller.organization_id, workflow_id, run_id)
         async with self._root.db.transaction() as session:
-            return await chats.rewind(
+            return await chat_store.rewind(
                 session, ids, cursor, expected_revision=expected_revision, now=self._root.clock.now()
             )
 
@@ -134,7 +135,9 @@ class Chats:
     ) -> Claim:
         now = self._root.clock.now()
         async with self._root.db.transaction() as session:
-            return await chats.claim(session, ids, expected_revision=expected_revision, now=now, max_turns=max_turns)
+            return await chat_store.claim(
+                session, ids, expected_revision=expected_revision, now=now, max_turns=max_turns
+            )
 
     async def _with(self, held: Claim, talk: Exchange) -> Run:
         """Restore the engine, let it talk, store what came of it; the claim is given back whatever happens."""
@@ -148,7 +151,7 @@ class Chats:
             turns = [_turn(one, began_at.isoformat(), now.isoformat()) for one in said]
             answer = Answer(turns, sink.events, engine.result)
             async with self._root.db.transaction() as session:
-                run = await chats.store(session, held, answer, now=now)
+                run = await chat_store.store(session, held, answer, now=now)
         except BaseException as error:
             await self._release(held)
             if isinstance(error, TimeoutError):
@@ -186,7 +189,7 @@ class Chats:
     async def _release(self, held: Claim) -> None:
         try:
             async with self._root.db.transaction() as session:
-                await chats.release(session, held)
+                await chat_store.release(session, held)
         except DATABASE_ERRORS as error:
             log.warning("chat_claim_not_released", run_id=held.run.id, error=type(error).__name__)
 

@@ -15,9 +15,9 @@ from offhook.commands.call_client import CallClient, talk, wait_ready
 from offhook.commands.call_report import as_json, live_line, print_report
 from offhook.commands.call_server import any_server, short_lived_key
 from offhook.commands.console import WRONG_USE, CommandError, load_settings, one_sentence
-from offhook.kit.phone import is_e164
+from offhook.kit.phone_numbers import is_e164
 from offhook.orgs.service import DEFAULT_ORGANIZATION
-from offhook.telephony.sound_files import SoundFileError, read_as_mulaw
+from offhook.telephony.media.sound_files import SoundFileError, read_as_mulaw
 
 # A run of which no status says how it went has failed as far as a script is concerned.
 FAILED: Final = 6

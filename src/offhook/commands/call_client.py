@@ -14,7 +14,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from offhook.commands.console import CommandError
-from offhook.telephony.line import Line
+from offhook.telephony.media.simulated_phone import Line
 from offhook.telephony.providers.twilio.peer import TwilioPeer
 
 READY_S: Final = 30.0

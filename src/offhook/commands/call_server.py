@@ -11,9 +11,9 @@ from tempfile import TemporaryFile
 from typing import IO, Final
 
 from offhook.commands.console import CommandError
-from offhook.kit.data_folder import DataFolder, ServerInfo
-from offhook.kit.db import Database
-from offhook.kit.process import die_with_parent
+from offhook.kit.database.database import Database
+from offhook.kit.files.data_folder import DataFolder, ServerInfo
+from offhook.kit.processes.child_process import die_with_parent
 from offhook.orgs import service as orgs
 from offhook.settings import Settings
 

@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from offhook.campaigns import service
-from offhook.campaigns.audit import Audit, audit
+from offhook.campaigns.reports.invariants import Audit, audit
 from offhook.commands.console import any_database, load_settings, one_sentence, run
-from offhook.kit import migrations
-from offhook.kit.db import Database
+from offhook.kit.database import migrations
+from offhook.kit.database.database import Database
 
 VIOLATED = 3
 

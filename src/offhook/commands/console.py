@@ -11,10 +11,10 @@ from sqlalchemy.exc import DBAPIError
 from offhook.commands.database import any_database
 from offhook.errors import DomainError
 from offhook.kit import logging
-from offhook.kit.data_folder import DataFolderError
-from offhook.kit.http_server import PortInUse
-from offhook.kit.migrations import MigrationError
-from offhook.kit.postgres import PostgresError
+from offhook.kit.database.embedded_postgres import PostgresError
+from offhook.kit.database.migrations import MigrationError
+from offhook.kit.files.data_folder import DataFolderError
+from offhook.kit.http.server import PortInUse
 from offhook.settings import Settings, SettingsError
 
 T = TypeVar("T")

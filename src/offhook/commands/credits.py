@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from offhook.commands.console import CommandError, any_database, load_settings, one_sentence, run
-from offhook.kit import migrations
-from offhook.kit.db import Database
+from offhook.kit.database import migrations
+from offhook.kit.database.database import Database
 from offhook.orgs import service as orgs
 from offhook.usage import service as usage
 

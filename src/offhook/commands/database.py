@@ -11,8 +11,8 @@ import structlog
 from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
 
-from offhook.kit.data_folder import DataFolder, DataFolderError, ServerInfo
-from offhook.kit.postgres import EmbeddedPostgres
+from offhook.kit.database.embedded_postgres import EmbeddedPostgres
+from offhook.kit.files.data_folder import DataFolder, DataFolderError, ServerInfo
 from offhook.settings import Settings, SettingsError
 
 log = structlog.get_logger(__name__)

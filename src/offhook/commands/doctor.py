@@ -18,19 +18,19 @@ from offhook import __version__, jobs
 from offhook.commands.console import any_database, load_settings, one_sentence
 from offhook.commands.database import configured_url
 from offhook.commands.serve import base_url
-from offhook.kit import migrations
-from offhook.kit.data_folder import DataFolder, DataFolderError
-from offhook.kit.db import Database
-from offhook.kit.http_server import PortInUse, listening
-from offhook.kit.migrations import MigrationError
-from offhook.kit.postgres import PostgresError
+from offhook.kit.database import migrations
+from offhook.kit.database.database import Database
+from offhook.kit.database.embedded_postgres import PostgresError
+from offhook.kit.database.migrations import MigrationError
+from offhook.kit.files.data_folder import DataFolder, DataFolderError
+from offhook.kit.http.server import PortInUse, listening
 from offhook.models import local_servers
-from offhook.models.checks import Checked, check_all
+from offhook.models.configuration.live_checks import Checked, check_all
 from offhook.models.errors import UnknownModel
 from offhook.models.registry import BUILTIN, ModelRegistry
 from offhook.models.vendors import Choice
 from offhook.settings import Settings
-from offhook.voice.vad_silero import VadModelMissing, model_path
+from offhook.voice.input.vad_silero import VadModelMissing, model_path
 
 Status = Literal["ok", "warning", "failed"]
 UI = Path(__file__).parents[1] / "_ui" / "index.html"

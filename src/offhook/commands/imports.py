@@ -9,9 +9,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from offhook.bootstrap import build_root, stop
 from offhook.commands.console import CommandError, any_database, load_settings, one_sentence, run
-from offhook.kit import migrations
+from offhook.kit.database import migrations
 from offhook.models import ModelConfigurations
-from offhook.models.formats import FLAT
+from offhook.models.configuration.formats import FLAT
 from offhook.models.schemas import ByokConfiguration, ModelConfigurationBody
 from offhook.orgs import Caller
 from offhook.orgs import service as orgs

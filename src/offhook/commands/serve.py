@@ -15,10 +15,10 @@ from offhook.api import run_api
 from offhook.bootstrap import build_root
 from offhook.commands.console import load_settings, one_sentence
 from offhook.commands.database import OwnedDatabase, owned_database
-from offhook.kit import migrations
-from offhook.kit.child import Child
-from offhook.kit.data_folder import DataFolder, ServerInfo
-from offhook.kit.http_server import listening
+from offhook.kit.database import migrations
+from offhook.kit.files.data_folder import DataFolder, ServerInfo
+from offhook.kit.http.server import listening
+from offhook.kit.processes.supervised_child import Child
 from offhook.kit.tasks import Tasks
 from offhook.orgs import service as orgs
 from offhook.settings import Settings

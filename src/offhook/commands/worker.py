@@ -8,7 +8,7 @@ import uvloop
 from offhook import worker as process
 from offhook.bootstrap import build_root
 from offhook.commands.console import any_database, load_settings, one_sentence
-from offhook.kit import migrations
+from offhook.kit.database import migrations
 from offhook.settings import Settings
 
 

@@ -3,7 +3,7 @@
 A job runs at least once: handlers are idempotent, the domain tables hold the truth.
 """
 
-from offhook.jobs.asking import Asking
+from offhook.jobs.poll_schedule import Asking
 from offhook.jobs.queue import enqueue, failed_jobs, is_healthy, requeue
 from offhook.jobs.registry import Handler, JobRegistry, Schedule
 

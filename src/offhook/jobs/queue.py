@@ -9,7 +9,7 @@ from pgqueuer.adapters.persistence.qb import QueryQueueBuilder
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.kit.db import Database
+from offhook.kit.database.database import Database
 
 OVERDUE_S = 60
 TWIN = "offhook.jobs.twin"

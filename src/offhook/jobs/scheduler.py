@@ -8,7 +8,7 @@ from sqlalchemy.exc import DBAPIError
 
 from offhook.jobs.queue import enqueue
 from offhook.jobs.registry import Schedule
-from offhook.kit.db import Database
+from offhook.kit.database.database import Database
 
 log = structlog.get_logger(__name__)
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from sqlalchemy import String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from offhook.kit.db import Base
+from offhook.kit.database.database import Base
 
 
 class JobSchedule(Base):

@@ -22,7 +22,7 @@ from pgqueuer.ports.driver import NotifyCallback
 
 from offhook.jobs.registry import Handler, JobRegistry
 from offhook.jobs.scheduler import run_schedules
-from offhook.kit.db import Database
+from offhook.kit.database.database import Database
 
 log = structlog.get_logger(__name__)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from typing import Any, Final
 
-from offhook.kit.zones import zone_named
+from offhook.kit.time_zones import zone_named
 
 _SLOT: Final = re.compile(r"\{\{([^{}|]+)(?:\|([^{}]*))?\}\}")
 _CLOCK: Final = re.compile(r"(current_time|current_weekday)(?:_(.+))?")

@@ -1,17 +1,17 @@
 """The knowledge base: documents go in, agents find the passage that answers."""
 
-from offhook.kit.objects import Objects
+from offhook.kit.files.objects import Objects
 from offhook.kit.tasks import Tasks
 from offhook.knowledge import endpoints, tasks
-from offhook.knowledge.consulting import Consultant
+from offhook.knowledge.document_processing import Processing
+from offhook.knowledge.document_reader import Reader
 from offhook.knowledge.embedders import Embedders
-from offhook.knowledge.intake import Intake
 from offhook.knowledge.jobs import INDEX, PROCESS, REEMBED, SWEEP, SWEEP_FILES
-from offhook.knowledge.moving import Moving, models_changed
 from offhook.knowledge.offline.model import OfflineModel
-from offhook.knowledge.processing import Processing
-from offhook.knowledge.reading import Reader
-from offhook.knowledge.searching import Hit, Search
+from offhook.knowledge.passage_lookup import Consultant
+from offhook.knowledge.reembedding import Moving, models_changed
+from offhook.knowledge.search import Hit, Search
+from offhook.knowledge.uploads import Intake
 from offhook.models import ModelConfigurations
 from offhook.root import Root
 

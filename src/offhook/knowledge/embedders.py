@@ -4,17 +4,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from offhook.kit.db import Database
+from offhook.kit.database.database import Database
 from offhook.kit.egress import EgressClient
 from offhook.knowledge.embedding import Embedder, EmbeddingModel, Vectors, normalised
 from offhook.knowledge.errors import EmbeddingFailed
 from offhook.knowledge.offline.model import MODEL, OfflineModel
 from offhook.models import ModelConfigurations
-from offhook.models.embeddings import EmbeddingChoice, chosen
+from offhook.models.configuration.embeddings import EmbeddingChoice, chosen
 from offhook.models.errors import KeyMissing, UnknownModel
 from offhook.models.ports import ModelError
 from offhook.models.providers.openai_compatible.embeddings import embed
-from offhook.models.speech.way import Way
+from offhook.models.speech.network_route import Way
 
 # A passage may wait in a vendor's queue, a caller's question may not.
 PASSAGES_S: Final = 60.0

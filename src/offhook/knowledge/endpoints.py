@@ -4,12 +4,11 @@ from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, File, Form, Path, Query, Response, UploadFile
 
-from offhook.kit.db import Database, Session
+from offhook.kit.database.database import Database, Session
 from offhook.kit.http.openapi import answers
-from offhook.kit.pagination import SliceParams, set_total
+from offhook.kit.http.pagination import SliceParams, set_total
 from offhook.knowledge import service
 from offhook.knowledge.errors import DocumentNameInvalid
-from offhook.knowledge.intake import Intake
 from offhook.knowledge.limits import MAX_FILE_BYTES
 from offhook.knowledge.schemas import (
     DocumentResponse,
@@ -23,7 +22,8 @@ from offhook.knowledge.schemas import (
     SearchRequest,
     clean_name,
 )
-from offhook.knowledge.searching import Search
+from offhook.knowledge.search import Search
+from offhook.knowledge.uploads import Intake
 from offhook.orgs import CurrentOrg, Now, RequireMember
 from offhook.root import database_of, use
 

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, Field, JsonValue, field_validator, model_validator
 
-from offhook.kit.numbers import Whole
-from offhook.kit.plain import plain, plain_text
+from offhook.kit.json_numbers import Whole
+from offhook.kit.json_values import plain, plain_text
 from offhook.kit.reading.kinds import MIME_TYPES
 from offhook.knowledge.tables import Document, DocumentContent
 

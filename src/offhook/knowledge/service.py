@@ -10,9 +10,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.jobs.queue import enqueue
 from offhook.knowledge import repository
 from offhook.knowledge.errors import DocumentNotFound
-from offhook.knowledge.intake import Taken
 from offhook.knowledge.jobs import PROCESS
 from offhook.knowledge.tables import Document, DocumentContent
+from offhook.knowledge.uploads import Taken
 from offhook.orgs import Caller, audit, nothing_changed
 
 Pair = tuple[Document, DocumentContent]

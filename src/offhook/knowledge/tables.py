@@ -9,7 +9,7 @@ from sqlalchemy import BigInteger, ForeignKey, Identity, Index, String, UniqueCo
 from sqlalchemy.dialects.postgresql import TSVECTOR
 from sqlalchemy.orm import Mapped, mapped_column
 
-from offhook.kit.db import Base
+from offhook.kit.database.database import Base
 
 
 class DocumentContent(Base):

@@ -9,10 +9,10 @@ import structlog
 
 from offhook.jobs.queue import enqueue
 from offhook.jobs.registry import Handler
-from offhook.knowledge import across, spaces
+from offhook.knowledge import superuser_queries, vector_spaces
 from offhook.knowledge.embedders import Embedders
-from offhook.knowledge.intake import Intake
 from offhook.knowledge.jobs import PROCESS, REEMBED
+from offhook.knowledge.uploads import Intake
 from offhook.root import Hook, Root
 
 SWEEP_EVERY_S: Final = 60.0
@@ -28,7 +28,9 @@ def sweep_handler(root: Root) -> Handler:
     async def sweep(_: dict[str, Any]) -> None:
         """The queue starts a dead worker's jobs again; this is for jobs that are gone altogether."""
         async with root.db.transaction() as session:
-            for organization_id, content_id in await across.stale_contents(session, root.clock.now() - STALE):
+            for organization_id, content_id in await superuser_queries.stale_contents(
+                session, root.clock.now() - STALE
+            ):
                 payload = {"organization_id": organization_id, "content_id": content_id}
                 if await enqueue(session, PROCESS, payload, dedupe_key=f"{PROCESS}:{content_id}") is not None:
                     log.warning("document_taken_up_again", content_id=content_id)
@@ -39,7 +41,7 @@ def sweep_handler(root: Root) -> Handler:
 def files_handler(root: Root, intake: Intake) -> Handler:
     async def known(keys: Sequence[str]) -> set[str]:
         async with root.db.transaction() as session:
-            return await across.known_keys(session, keys)
+            return await superuser_queries.known_keys(session, keys)
 
     async def sweep(_: dict[str, Any]) -> None:
         """Files that no document stands on."""
@@ -56,7 +58,7 @@ def vectors_hook(root: Root, embedders: Embedders) -> Hook:
         if not await asyncio.to_thread(embedders.is_offline_installed):
             return
         async with root.db.transaction() as session:
-            for organization_id in await across.with_notices(session):
+            for organization_id in await superuser_queries.with_notices(session):
                 payload = {"organization_id": organization_id, "tries": 1}
                 await enqueue(session, REEMBED, payload, dedupe_key=f"{REEMBED}:{organization_id}")
 
@@ -68,8 +70,8 @@ def index_handler(root: Root) -> Handler:
         """An HNSW index over the vectors of one space, built beside the work of others."""
         organization_id, space_id = payload["organization_id"], payload["space_id"]
         async with root.db.transaction() as session:
-            dimensions = await spaces.dimensions_to_index(session, organization_id, space_id)
+            dimensions = await vector_spaces.dimensions_to_index(session, organization_id, space_id)
         if dimensions is not None:
-            await spaces.build_index(root.db, organization_id, space_id, dimensions)
+            await vector_spaces.build_index(root.db, organization_id, space_id, dimensions)
 
     return index

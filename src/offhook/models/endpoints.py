@@ -5,10 +5,10 @@ from typing import Annotated, Any, cast
 from fastapi import APIRouter, Depends
 from fastapi.responses import Response
 
-from offhook.kit.db import Session
+from offhook.kit.database.database import Session
 from offhook.kit.http.openapi import answers
-from offhook.models import formats
-from offhook.models.configuring import Configuring
+from offhook.models.configuration import formats
+from offhook.models.configuration.vendor_offers import Configuring
 from offhook.models.schemas import (
     ByokConfiguration,
     ChangeResponse,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from offhook.kit.egress import EgressClient
-from offhook.models.catalogue import Catalogue
-from offhook.models.choices import Chooser, Chosen
+from offhook.models.catalog import Catalogue
+from offhook.models.configuration.resolution import Chooser, Chosen
 from offhook.models.ports import CallModels, Llm, Stt, Tts
 from offhook.models.vendors import AnyVendor, Choice, Kind, VendorParts
 from offhook.settings import Settings

@@ -14,8 +14,8 @@ from pydantic import (
     model_validator,
 )
 
-from offhook.kit.numbers import Number, Whole
-from offhook.models.previews import MAX_TEXT, SENTENCE
+from offhook.kit.json_numbers import Number, Whole
+from offhook.models.configuration.voice_previews import MAX_TEXT, SENTENCE
 
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f]*$")]
 

@@ -10,8 +10,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.crypto import Keyring, SecretUnreadable
 from offhook.kit.egress import EgressClient, EgressTimeout, HostNotFound
-from offhook.models import embeddings, formats, repository
-from offhook.models.choices import Chosen
+from offhook.models import repository
+from offhook.models.configuration import embeddings, formats
+from offhook.models.configuration.resolution import Chosen
 from offhook.models.errors import AddressUnknown, KeyMissing
 from offhook.models.registry import ModelRegistry
 from offhook.models.vendors import Choice

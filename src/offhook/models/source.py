@@ -5,7 +5,7 @@ from typing import Any
 
 import structlog
 
-from offhook.kit.db import Database
+from offhook.kit.database.database import Database
 from offhook.models.errors import UnknownModel
 from offhook.models.ports import CallModels
 from offhook.models.registry import ModelRegistry

@@ -1,18 +1,10 @@
 """Organizations, their people, sign-in and API keys."""
 
 from offhook.kit.crypto import Keyring
-from offhook.orgs import (
-    account_endpoints,
-    audit_endpoints,
-    do_not_call_endpoints,
-    endpoints,
-    member_endpoints,
-    preference_endpoints,
-    tasks,
-    user_key_endpoints,
-)
-from offhook.orgs.audit import audit, nothing_changed
-from offhook.orgs.authentication import Authenticator
+from offhook.orgs import endpoints, tasks
+from offhook.orgs.api_keys import user_key_endpoints
+from offhook.orgs.audit_trail import endpoints as audit_endpoints
+from offhook.orgs.audit_trail.recorder import audit, nothing_changed
 from offhook.orgs.caller import ADMINS, Caller
 from offhook.orgs.dependencies import (
     ClientAddress,
@@ -24,8 +16,12 @@ from offhook.orgs.dependencies import (
     RequirePerson,
     RequireSuperuser,
 )
+from offhook.orgs.do_not_call import endpoints as do_not_call_endpoints
 from offhook.orgs.idempotency import IdempotencyHeader, once
-from offhook.orgs.signin import SignIn
+from offhook.orgs.people import account_endpoints, member_endpoints
+from offhook.orgs.preferences import endpoints as preference_endpoints
+from offhook.orgs.sign_in.authentication import Authenticator
+from offhook.orgs.sign_in.sign_in_service import SignIn
 from offhook.root import Root
 
 __all__ = [

@@ -9,12 +9,12 @@ from starlette.requests import HTTPConnection
 
 from offhook.errors import Forbidden
 from offhook.kit.clock import Clock
-from offhook.kit.db import before_commit
+from offhook.kit.database.database import before_commit
 from offhook.kit.http.openapi import declares_headers
-from offhook.orgs.audit import CHANGING_METHODS, record_request
-from offhook.orgs.authentication import Authenticator
+from offhook.orgs.audit_trail.recorder import CHANGING_METHODS, record_request
 from offhook.orgs.caller import ADMINS, WRITERS, Caller
 from offhook.orgs.errors import PersonOnly, SuperuserOnly
+from offhook.orgs.sign_in.authentication import Authenticator
 
 _BEARER: Final = "`Bearer <token>`, or the bare token"
 Authorization = Annotated[str | None, Header(description=_BEARER)]

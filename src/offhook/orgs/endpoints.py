@@ -4,11 +4,11 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
 
-from offhook.kit.db import Session
-from offhook.kit.ids import Id
-from offhook.orgs import keys, repository, service
-from offhook.orgs.audit import audit
-from offhook.orgs.authentication import bearer_token
+from offhook.kit.database.database import Session
+from offhook.kit.http.path_ids import Id
+from offhook.orgs import repository, service
+from offhook.orgs.api_keys import keys
+from offhook.orgs.audit_trail.recorder import audit
 from offhook.orgs.dependencies import Authorization, ClientAddress, CurrentOrg, Now, RequireAdmin
 from offhook.orgs.errors import UserNotFound
 from offhook.orgs.schemas import (
@@ -25,7 +25,8 @@ from offhook.orgs.schemas import (
     UserResponse,
 )
 from offhook.orgs.service import SignedIn
-from offhook.orgs.signin import SignIn
+from offhook.orgs.sign_in.authentication import bearer_token
+from offhook.orgs.sign_in.sign_in_service import SignIn
 from offhook.root import use
 
 SignInService = Annotated[SignIn, Depends(use(SignIn))]

@@ -19,7 +19,7 @@ from sqlalchemy import Interval, delete, func, select, type_coerce, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.kit.db import Database
+from offhook.kit.database.database import Database
 from offhook.orgs.errors import (
     IdempotencyConflict,
     IdempotencyInProgress,

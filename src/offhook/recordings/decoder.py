@@ -5,7 +5,7 @@ from typing import Final
 
 import structlog
 
-from offhook.kit.limited import LimitedPrograms, Limits
+from offhook.kit.processes.limited_programs import LimitedPrograms, Limits
 from offhook.recordings.errors import AudioUnusable, NotAudio
 
 PROGRAM: Final = Path(__file__).with_name("decode_program.py")

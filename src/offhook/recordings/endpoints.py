@@ -6,10 +6,10 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Depends, File, Form, Path, Query, Request, UploadFile
 from fastapi.responses import FileResponse
 
-from offhook.kit.db import Session
+from offhook.kit.database.database import Session
 from offhook.kit.http.openapi import answers, sdk_method
-from offhook.kit.ids import Id
-from offhook.kit.pagination import SliceParams
+from offhook.kit.http.pagination import SliceParams
+from offhook.kit.http.path_ids import Id
 from offhook.models.ports import ModelSource
 from offhook.orgs import CurrentOrg, RequireMember
 from offhook.recordings import service

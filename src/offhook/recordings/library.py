@@ -11,8 +11,8 @@ import numpy as np
 import soxr
 
 from offhook.kit.audio import Samples
-from offhook.kit.db import Database
-from offhook.kit.storage import Storage
+from offhook.kit.database.database import Database
+from offhook.kit.files.storage import Storage
 from offhook.recordings import repository
 
 CACHE_BYTES: Final = 32 * 1024 * 1024

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 
-from offhook.kit.numbers import Whole
+from offhook.kit.json_numbers import Whole
 from offhook.recordings.tables import WorkflowRecording
 
 MAX_BATCH: Final = 20

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.kit.storage import Storage
+from offhook.kit.files.storage import Storage
 from offhook.orgs import Caller, audit, nothing_changed
 from offhook.recordings import repository
 from offhook.recordings.errors import (

@@ -10,8 +10,8 @@ from typing import Final
 
 from offhook.kit.clock import Clock
 from offhook.kit.crypto import Keyring, LinkRefused
-from offhook.kit.db import Database
-from offhook.kit.storage import Storage
+from offhook.kit.database.database import Database
+from offhook.kit.files.storage import Storage
 from offhook.recordings import service
 from offhook.recordings.decoder import Decoder
 from offhook.recordings.errors import AudioUnusable, FileTooLarge

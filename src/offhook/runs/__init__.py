@@ -7,17 +7,20 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.models.prices import Charging
 from offhook.root import Root
-from offhook.runs import artifact_endpoints, counts, endpoints, node_webhooks, reviews, usage_endpoints
-from offhook.runs.erasing import RunEraser, refuse_while_live
+from offhook.runs import endpoints
+from offhook.runs.artifacts import endpoints as artifact_endpoints
 from offhook.runs.events import RunFinished, RunStarted
-from offhook.runs.live import LiveCall, LiveRuns
-from offhook.runs.node_webhooks import NodeWebhooks
-from offhook.runs.reviews import Reviews
-from offhook.runs.streams import RunStreams
-from offhook.runs.sweeper import Sweeper
+from offhook.runs.finishing import node_webhooks, reviews
+from offhook.runs.finishing.node_webhooks import NodeWebhooks
+from offhook.runs.finishing.reviews import Reviews
+from offhook.runs.lists import counts, usage_endpoints
+from offhook.runs.live.calls import LiveCall, LiveRuns
+from offhook.runs.live.event_streams import RunStreams
+from offhook.runs.live.event_writer import EventWriter
+from offhook.runs.live.sweeper import Sweeper
+from offhook.runs.live.tool_registry import ToolRegistry
+from offhook.runs.records.deletion import RunEraser, refuse_while_live
 from offhook.runs.tables import Run
-from offhook.runs.tools import ToolRegistry
-from offhook.runs.writer import EventWriter
 from offhook.usage import service as usage
 from offhook.workflows.hooks import WorkflowHooks
 from offhook.workflows.ports import RunCounter, ToolCatalogue

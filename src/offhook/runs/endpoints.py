@@ -5,22 +5,26 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query
 from fastapi.responses import StreamingResponse
 
-from offhook.kit.csv import MEDIA_TYPE, csv_response
-from offhook.kit.db import Database, Session
+from offhook.kit.database.database import Database, Session
+from offhook.kit.files.csv_downloads import MEDIA_TYPE, csv_response
 from offhook.kit.http.openapi import answers
-from offhook.kit.ids import Id, LongId
+from offhook.kit.http.path_ids import Id, LongId
 from offhook.orgs import CurrentOrg, RequireMember
 from offhook.root import database_of
-from offhook.runs import event_store, listing, media_tokens, repository, reviews, service, usage_list
+from offhook.runs import repository, service
+from offhook.runs.artifacts.links import BROWSER, Links, links_of
 from offhook.runs.errors import UnknownMode
+from offhook.runs.finishing import reviews
 from offhook.runs.limits import TEXT_CHAT
-from offhook.runs.links import BROWSER, Links, links_of
-from offhook.runs.listing import page_of_runs
-from offhook.runs.projections import progress, tally_of, transcript
-from offhook.runs.queries import RunQueryParams, as_page
+from offhook.runs.lists import listing, usage_list
+from offhook.runs.lists.list_parameters import RunQueryParams, as_page
+from offhook.runs.lists.listing import page_of_runs
+from offhook.runs.lists.usage_list import UsageQuery
+from offhook.runs.live import media_tokens
+from offhook.runs.records import event_store
+from offhook.runs.records.projections import progress, tally_of, transcript
 from offhook.runs.schemas import CreateWorkflowRunRequest, CreateWorkflowRunResponse, RunDetail, RunList
 from offhook.runs.states import LIVE
-from offhook.runs.usage_list import UsageQuery
 from offhook.workflows import service as workflows
 
 router = APIRouter(prefix="/workflow", tags=["runs"])

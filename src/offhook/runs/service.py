@@ -8,13 +8,16 @@ from typing import Any, TypedDict, Unpack
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.kit.phone import is_e164
-from offhook.orgs import Caller, audit, do_not_call
-from offhook.runs import after_call, event_store, repository
+from offhook.kit.phone_numbers import is_e164
+from offhook.orgs import Caller, audit
+from offhook.orgs.do_not_call import do_not_call_list
+from offhook.runs import repository
 from offhook.runs.errors import RunNotFound, WorkflowHasNoStart
-from offhook.runs.event_store import NewEvent
+from offhook.runs.finishing import finalization
 from offhook.runs.limits import TEXT_CHAT, take_call_slot
-from offhook.runs.moving import RunNews, move_all
+from offhook.runs.records import event_store
+from offhook.runs.records.event_store import NewEvent
+from offhook.runs.records.status_transitions import RunNews, move_all
 from offhook.runs.states import ALL, FINAL
 from offhook.runs.tables import Run
 from offhook.usage.service import require_credit
@@ -137,7 +140,7 @@ async def apply_all(session: AsyncSession, news: Sequence[RunNews]) -> list[bool
         for index, has_moved in zip(turn, await _apply(session, [news[index] for index in turn], ended), strict=True):
             results[index] = has_moved
     if ended:
-        await after_call.settle(session, ended)
+        await finalization.settle(session, ended)
     return results
 
 
@@ -215,8 +218,8 @@ async def put_on_do_not_call_list(session: AsyncSession, run: Run) -> None:
     number = wanted or run.phone_number
     if number is None or not is_e164(number):
         return
-    origin = do_not_call.Origin(do_not_call.CALL, "The caller asked for it on a call.", run_id=run.id)
-    for entry in await do_not_call.add(session, run.organization_id, [number], origin):
+    origin = do_not_call_list.Origin(do_not_call_list.CALL, "The caller asked for it on a call.", run_id=run.id)
+    for entry in await do_not_call_list.add(session, run.organization_id, [number], origin):
         nobody = Caller(run.organization_id, user_id=None, key_id=None, role="member", is_superuser=False)
         data = {"source": entry.source, "run_id": run.id}
         await audit(session, nobody, "do_not_call.added", f"do_not_call:{entry.id}", data)

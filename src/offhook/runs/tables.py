@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from offhook.kit.db import ASCII, Base
+from offhook.kit.database.database import ASCII, Base
 
 # What lists filter and sort by: carried by their indexes, so that 100,000 rows are counted and sorted without touching
 # the rows themselves, which are thirty times as wide.

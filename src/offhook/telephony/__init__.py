@@ -3,47 +3,50 @@
 from typing import Final
 
 from offhook.kit.crypto import Keyring
-from offhook.kit.data_folder import DataFolder
+from offhook.kit.files.data_folder import DataFolder
 from offhook.models.ports import ModelSource, Tts
 from offhook.root import Root
 from offhook.runs import LiveRuns, RunFinished
-from offhook.runs.call_tools import TransferDesk
-from offhook.telephony import account_endpoints, callback_endpoints, number_endpoints, refusal_endpoints
-from offhook.telephony.accounts import SANDBOX, Accounts
-from offhook.telephony.address import PublicAddress
-from offhook.telephony.bills import JOB as BILL_JOB
-from offhook.telephony.bills import Bills
-from offhook.telephony.callbacks import Callbacks
-from offhook.telephony.carrier_http import CarrierHttp
-from offhook.telephony.carrier_line import CarrierLine
+from offhook.runs.live.call_tools import TransferDesk
+from offhook.telephony.accounts import endpoints as account_endpoints
+from offhook.telephony.accounts import number_endpoints
+from offhook.telephony.accounts.credentials import SANDBOX, Accounts
+from offhook.telephony.accounts.number_lookup import CarrierLookup
+from offhook.telephony.accounts.number_purchasing import ManagedNumbers
+from offhook.telephony.accounts.numbers import Numbers
+from offhook.telephony.accounts.public_urls import PublicAddress
+from offhook.telephony.accounts.service import AccountHooks, Configurations
+from offhook.telephony.call_signals import Signals
+from offhook.telephony.calls.carrier_charges import JOB as BILL_JOB
+from offhook.telephony.calls.carrier_charges import Bills
+from offhook.telephony.calls.endpoints import public, telephony
+from offhook.telephony.calls.lost_calls import JOB as LOST_CALL_JOB
+from offhook.telephony.calls.lost_calls import LostCalls
+from offhook.telephony.calls.outbound import CallOrder, Outbound, PlacedCall
+from offhook.telephony.calls.status_reports import CallReports
+from offhook.telephony.carrier_kit.http import CarrierHttp
 from offhook.telephony.carriers import all_carriers
-from offhook.telephony.configurations import AccountHooks, Configurations
-from offhook.telephony.endpoints import public, telephony
 from offhook.telephony.events import CallEnded, OutcomeCorrected
-from offhook.telephony.gate import MediaGate, SandboxBook, SandboxExchange
-from offhook.telephony.inbound import Answers, InboundCalls
-from offhook.telephony.lookup import CarrierLookup
-from offhook.telephony.lost_calls import JOB as LOST_CALL_JOB
-from offhook.telephony.lost_calls import LostCalls
-from offhook.telephony.managed import ManagedNumbers
-from offhook.telephony.numbers import Numbers
-from offhook.telephony.outbound import CallOrder, Outbound, PlacedCall
+from offhook.telephony.media.admission import MediaGate, SandboxBook, SandboxExchange
+from offhook.telephony.media.carrier_signals import CarrierLine
+from offhook.telephony.media.no_media_sweeper import UnheardCalls
 from offhook.telephony.ports import Carriers, CarrierSpec, ConfigSpec
-from offhook.telephony.proofs import Proofs
 from offhook.telephony.providers.sandbox.catalog import SandboxCatalog
 from offhook.telephony.providers.sandbox.network import SandboxNetwork
+from offhook.telephony.providers.sandbox.numbers import SandboxNumbers
 from offhook.telephony.providers.sandbox.transfers import SandboxTransfers
 from offhook.telephony.providers.sandbox.voice import TtsVoice
 from offhook.telephony.providers.sandbox.wire import SandboxWire
-from offhook.telephony.refusals import JOB as REFUSED_JOB
-from offhook.telephony.refusals import Refusals
-from offhook.telephony.sandbox_numbers import SandboxNumbers
-from offhook.telephony.service import CallReports
-from offhook.telephony.signals import Signals
-from offhook.telephony.transfer import Transfers
-from offhook.telephony.transfer_results import TransferResults
-from offhook.telephony.unheard import UnheardCalls
-from offhook.telephony.warm_transfer import WarmTransfers
+from offhook.telephony.transfers.callbacks import TransferResults
+from offhook.telephony.transfers.service import Transfers
+from offhook.telephony.transfers.warm_transfers import WarmTransfers
+from offhook.telephony.webhooks import endpoints as callback_endpoints
+from offhook.telephony.webhooks import rejection_endpoints
+from offhook.telephony.webhooks.inbound_calls import Answers, InboundCalls
+from offhook.telephony.webhooks.rejections import JOB as REFUSED_JOB
+from offhook.telephony.webhooks.rejections import Refusals
+from offhook.telephony.webhooks.status_callbacks import Callbacks
+from offhook.telephony.webhooks.verification import Proofs
 
 __all__ = [
     "AccountHooks",
@@ -148,7 +151,7 @@ def _register_callbacks(root: Root, carriers: Carriers, line: CarrierLine) -> No
     root.jobs.add(BILL_JOB, bills.read)
     root.jobs.add("telephony.forget_webhooks", proofs.forget, every_s=FORGET_EVERY_S)
     root.jobs.add("telephony.end_unheard_calls", unheard.handle, every_s=UNHEARD_EVERY_S)
-    root.api.include_router(refusal_endpoints.router)
+    root.api.include_router(rejection_endpoints.router)
     root.api.include_router(callback_endpoints.router)
     root.api.include_router(callback_endpoints.carrier_routes(carriers))
 

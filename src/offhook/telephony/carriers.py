@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from offhook.telephony.carrier_http import CarrierHttp
+from offhook.telephony.carrier_kit.http import CarrierHttp
 from offhook.telephony.ports import Carriers
 from offhook.telephony.providers import cloudonix, plivo, telnyx, twilio, vobiz, vonage
 

@@ -6,7 +6,7 @@ from time import monotonic
 from typing import Any
 
 from offhook.kit.crypto import Keyring
-from offhook.kit.db import Database
+from offhook.kit.database.database import Database
 from offhook.kit.egress import EgressAnswer, EgressClient, EgressError, UrlInvalid
 from offhook.orgs import Caller, audit
 from offhook.tools import http_api, mcp, service

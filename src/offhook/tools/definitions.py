@@ -16,8 +16,8 @@ from pydantic import (
 )
 
 from offhook.kit.egress import HeaderInvalid, UrlInvalid, check_header
-from offhook.kit.numbers import Whole, no_boolean
-from offhook.kit.phone import is_e164
+from offhook.kit.json_numbers import Whole, no_boolean
+from offhook.kit.phone_numbers import is_e164
 from offhook.kit.template import variables
 from offhook.tools.hosts import host_of
 

@@ -6,9 +6,9 @@ from fastapi import APIRouter, Depends, Path, Query, Response
 
 from offhook.errors import Unprocessable
 from offhook.kit.crypto import Keyring
-from offhook.kit.db import Session
+from offhook.kit.database.database import Session
 from offhook.kit.http.openapi import sdk_method
-from offhook.kit.pagination import SliceParams, set_total
+from offhook.kit.http.pagination import SliceParams, set_total
 from offhook.orgs import CurrentOrg, RequireMember
 from offhook.root import use
 from offhook.tools import repository, service

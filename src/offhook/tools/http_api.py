@@ -10,7 +10,7 @@ from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 from offhook.kit.egress import EgressAnswer, EgressClient, EgressError, check_header
-from offhook.kit.plain import plain, plain_text
+from offhook.kit.json_values import plain, plain_text
 from offhook.kit.template import lookup, render, render_json
 from offhook.tools.definitions import HttpApiConfig, ParameterType
 from offhook.tools.errors import CallFailed

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any, Final
 
 from offhook.kit.egress import EgressClient, EgressError
-from offhook.kit.plain import plain, plain_text
+from offhook.kit.json_values import plain, plain_text
 from offhook.tools.definitions import McpConfig
 from offhook.tools.errors import CallFailed
 

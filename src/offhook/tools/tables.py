@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import ARRAY, ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from offhook.kit.db import Base
+from offhook.kit.database.database import Base
 
 
 class Credential(Base):

@@ -4,9 +4,9 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query
 
-from offhook.kit.db import Database, Session
-from offhook.kit.ids import Id
-from offhook.kit.pagination import PageParams
+from offhook.kit.database.database import Database, Session
+from offhook.kit.http.pagination import PageParams
+from offhook.kit.http.path_ids import Id
 from offhook.orgs import CurrentOrg, IdempotencyHeader, Now, RequireAdmin, RequireSuperuser, once
 from offhook.root import database_of
 from offhook.usage import accounts, repository, summary

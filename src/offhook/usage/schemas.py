@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, field_validator
 
-from offhook.kit.numbers import Whole, no_boolean
+from offhook.kit.json_numbers import Whole, no_boolean
 
 _MOST_CENTS = 10**12
 Price = Annotated[Decimal, BeforeValidator(no_boolean), Field(ge=0, le=100_000, decimal_places=4)]

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import BigInteger, ForeignKey, Index, Numeric, PrimaryKeyConstraint, String, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from offhook.kit.db import Base
+from offhook.kit.database.database import Base
 
 _ORGANIZATION = "organizations.id"
 

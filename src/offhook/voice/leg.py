@@ -6,7 +6,7 @@ from typing import Final, Protocol, TypeVar
 import structlog
 
 from offhook.kit.audio import Codec
-from offhook.kit.sockets import GOING_AWAY, NORMAL, PushSocket
+from offhook.kit.media_sockets.sockets import GOING_AWAY, NORMAL, PushSocket
 
 BAD_MESSAGE: Final = 4400
 REFUSED: Final = 4401

@@ -5,23 +5,23 @@ from typing import Final
 
 from offhook.models.ports import CallModels
 from offhook.voice import events
-from offhook.voice.ambience import AmbientLeg
-from offhook.voice.answering import MachineAnswer
+from offhook.voice.agent_turns import Floor
+from offhook.voice.call_context import Agent, Line
 from offhook.voice.config import CallConfig
-from offhook.voice.conversation import Conversation
-from offhook.voice.digits import DigitCollector
+from offhook.voice.dialog.conversation import Conversation
+from offhook.voice.dialog.llm_chain import LlmChain
 from offhook.voice.events import TurnTiming
-from offhook.voice.floor import Floor
-from offhook.voice.line import Agent, Line
-from offhook.voice.listen import Listener
-from offhook.voice.llm_chain import LlmChain
-from offhook.voice.parting import Parting
-from offhook.voice.playback import Playback
+from offhook.voice.input.digits import DigitCollector
+from offhook.voice.input.listener import Listener
+from offhook.voice.input.turns import Listening
+from offhook.voice.output.ambience import AmbientLeg
+from offhook.voice.output.playback import Playback
+from offhook.voice.output.speech import Speaker
 from offhook.voice.ports import CallLeg, CallResult, Recorder, RunSink, VadEngine
-from offhook.voice.speak import Speaker
-from offhook.voice.turns import Listening
+from offhook.voice.safety.call_termination import Parting
+from offhook.voice.safety.voicemail_handler import MachineAnswer
+from offhook.voice.safety.watchdog import Watchdog
 from offhook.voice.usage import UsageCounter
-from offhook.voice.watchdog import Watchdog
 from offhook.workflows.graph import Edge
 
 MAX_START_DELAY_S: Final = 10.0

@@ -17,7 +17,7 @@ from standardwebhooks import Webhook
 
 from offhook.kit.clock import Clock
 from offhook.kit.crypto import Keyring, SecretUnreadable
-from offhook.kit.db import Database
+from offhook.kit.database.database import Database
 from offhook.kit.egress import EgressAnswer, EgressClient, EgressError
 from offhook.orgs import Caller, audit
 from offhook.webhooks import repository, service

@@ -6,10 +6,10 @@ from fastapi import APIRouter, Depends, Query
 
 from offhook.errors import Unprocessable
 from offhook.kit.crypto import Keyring
-from offhook.kit.db import Database, Session
+from offhook.kit.database.database import Database, Session
 from offhook.kit.egress import EgressClient, EgressError
-from offhook.kit.ids import Id, LongId
-from offhook.kit.pagination import PageParams
+from offhook.kit.http.pagination import PageParams
+from offhook.kit.http.path_ids import Id, LongId
 from offhook.orgs import CurrentOrg, Now, RequireAdmin
 from offhook.root import database_of, use
 from offhook.webhooks import repository, service

@@ -9,7 +9,7 @@ from sqlalchemy import any_, func, literal, or_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.kit.pagination import Page
+from offhook.kit.http.pagination import Page
 from offhook.webhooks.tables import WebhookAttempt, WebhookDelivery, WebhookEndpoint, WebhookEvent
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import ARRAY, BigInteger, ForeignKey, Index, LargeBinary, String, UniqueConstraint, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from offhook.kit.db import Base
+from offhook.kit.database.database import Base
 
 
 class WebhookEndpoint(Base):

@@ -5,11 +5,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.recordings.ports import RecordingUsers
 from offhook.root import Root
 from offhook.tools import ReferenceFinder
-from offhook.workflows import endpoints, folder_endpoints, node_type_endpoints, repository, template_endpoints
+from offhook.workflows import endpoints, node_type_endpoints, repository
+from offhook.workflows.folders import endpoints as folder_endpoints
+from offhook.workflows.generation import endpoints as template_endpoints
 from offhook.workflows.hooks import Duplication, WorkflowHooks
 from offhook.workflows.lifecycle import ERASE, Erasing
 from offhook.workflows.ports import NoRuns, NoTools, RunCounter, ToolCatalogue
-from offhook.workflows.recorded import WorkflowsWithRecordings, copy_recordings
+from offhook.workflows.recording_references import WorkflowsWithRecordings, copy_recordings
 
 __all__ = ["Duplication", "WorkflowHooks", "register"]
 

@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, model_validator
 
-from offhook.kit.numbers import Number, Whole
-from offhook.models.overrides import WorkflowModels, of_reference
+from offhook.kit.json_numbers import Number, Whole
+from offhook.models.configuration.overrides import WorkflowModels, of_reference
 
 Flag = Annotated[bool, Field(strict=True)]
 

@@ -4,11 +4,11 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query, Response
 
-from offhook.kit.db import Session
+from offhook.kit.database.database import Session
 from offhook.kit.http.openapi import sdk_method
-from offhook.kit.ids import Id
-from offhook.kit.pagination import SliceParams, set_total
-from offhook.kit.revisions import IfMatch, set_revision
+from offhook.kit.http.pagination import SliceParams, set_total
+from offhook.kit.http.path_ids import Id
+from offhook.kit.http.revisions import IfMatch, set_revision
 from offhook.models import ModelConfigurations
 from offhook.orgs import CurrentOrg, RequireMember
 from offhook.root import use

@@ -7,13 +7,13 @@ from typing import Any, Final
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.jobs.queue import enqueue
-from offhook.kit.db import Database
+from offhook.kit.database.database import Database
 from offhook.orgs import Caller, audit
 from offhook.workflows import repository, service
 from offhook.workflows.definition import without_trigger_paths
 from offhook.workflows.errors import WorkflowNotFound
 from offhook.workflows.hooks import Duplication, WorkflowHooks
-from offhook.workflows.recorded import rename_in
+from offhook.workflows.recording_references import rename_in
 from offhook.workflows.tables import Workflow
 
 ERASE: Final = "workflow.erase"

@@ -25,8 +25,8 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
-from offhook.kit.filters import anywhere
-from offhook.kit.sql_json import bare, escaped, in_arrays, inline, json_object, moment, quoted, truth
+from offhook.kit.database.sql_json import bare, escaped, in_arrays, inline, json_object, moment, quoted, truth
+from offhook.kit.filters.criteria import anywhere
 from offhook.workflows.tables import Workflow, WorkflowFolder, WorkflowTrigger, WorkflowVersion
 
 MAX_ID: Final = 2**31 - 1

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, StringConstraints
 from pydantic_core import PydanticCustomError, to_json
 
-from offhook.kit.numbers import Whole
+from offhook.kit.json_numbers import Whole
 from offhook.workflows.configurations import WorkflowConfigurations
 from offhook.workflows.definition import DefinitionRefused, check_size, check_storable, masked
 from offhook.workflows.service import Changes, WorkflowView

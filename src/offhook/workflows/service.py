@@ -9,7 +9,7 @@ from sqlalchemy.engine import Row
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.orgs import Caller, audit, nothing_changed
-from offhook.workflows import folders, repository
+from offhook.workflows import repository
 from offhook.workflows.definition import complete
 from offhook.workflows.errors import (
     StatusFilterInvalid,
@@ -20,6 +20,7 @@ from offhook.workflows.errors import (
     WorkflowNotFound,
     WorkflowNotPublished,
 )
+from offhook.workflows.folders import folders
 from offhook.workflows.ports import RunCounter
 from offhook.workflows.repository import MAX_ID, Lock
 from offhook.workflows.tables import Workflow, WorkflowVersion

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from offhook.campaigns.ports import FateUnknown, Found, NotPlaced, Placing
+from offhook.campaigns.engine.ports import FateUnknown, Found, NotPlaced, Placing
 from offhook.campaigns.rules.hours import CallingHours
 from tests.campaigns.sim.kernel import Kernel, Pause, Process
 

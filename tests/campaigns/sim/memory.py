@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Self, TypeVar
 
-from offhook.campaigns.ports import NoRoute, Route
+from offhook.campaigns.engine.ports import NoRoute, Route
 from tests.campaigns.sim.kernel import Kernel, Pause, Process, Wait
 
 T = TypeVar("T")

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from offhook.campaigns.ports import Plan, Route
+from offhook.campaigns.engine.ports import Plan, Route
 from offhook.campaigns.rules.breaker import BreakerConfig
 from offhook.campaigns.rules.destinations import check, destinations
 from offhook.campaigns.rules.hours import CallingHours, Slot

@@ -5,7 +5,7 @@ from datetime import datetime
 from math import ceil
 from typing import Any
 
-from offhook.campaigns.ports import (
+from offhook.campaigns.engine.ports import (
     Dial,
     Ending,
     NoRoute,
@@ -20,8 +20,8 @@ from offhook.campaigns.ports import (
     Waiting,
     Work,
 )
+from offhook.campaigns.engine.store import IF_WE_DIE
 from offhook.campaigns.rules.rate import Bucket, take
-from offhook.campaigns.store import IF_WE_DIE
 from offhook.runs.states import LIVE
 from tests.campaigns.sim.kernel import Process
 from tests.campaigns.sim.memory import Memory, Row, UniqueViolation

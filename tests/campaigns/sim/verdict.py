@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from offhook.campaigns.engine import Engine
+from offhook.campaigns.engine.engine import Engine
 from tests.campaigns.sim.far_end import SimCarrier
 from tests.campaigns.sim.twin import TwinTx
 

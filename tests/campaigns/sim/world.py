@@ -5,8 +5,8 @@ from collections.abc import Coroutine
 from datetime import datetime, timedelta
 from typing import Any
 
-from offhook.campaigns.engine import Engine
-from offhook.campaigns.ports import FateUnknown
+from offhook.campaigns.engine.engine import Engine
+from offhook.campaigns.engine.ports import FateUnknown
 from tests.campaigns.sim.far_end import Behaviours, Call, FarEnd, SimCarrier, SimTime
 from tests.campaigns.sim.judge import judge
 from tests.campaigns.sim.kernel import Join, Kernel, Pause, Process, Task

@@ -6,9 +6,9 @@ from offhook.kit.egress import EgressClient, EgressPolicy
 from offhook.models.ports import ModelError
 from offhook.models.providers.openai_compatible.http import close_clients
 from offhook.models.providers.openai_compatible.tts import OpenAiCompatibleTts
+from offhook.models.speech.network_route import Way
 from offhook.models.speech.stt import SocketStt
 from offhook.models.speech.tts import SocketTts
-from offhook.models.speech.way import Way
 from offhook.models.vendors import Choice
 from tests.models.speech.test_voices import SENTENCE, WORDS, said
 from tests.models.speech.vendors import EARS, KEY, VOICES, openai_talking, stt_choice, tts_choice, virtually

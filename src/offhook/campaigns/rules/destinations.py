@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from offhook.kit.phone import PhoneNumberInvalid, parse_phone
+from offhook.kit.phone_numbers import PhoneNumberInvalid, parse_phone
 
 INVALID: Final = "invalid_number"
 BLOCKED: Final = "destination_blocked"

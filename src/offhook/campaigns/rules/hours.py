@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
-from offhook.kit.zones import zone_named
+from offhook.kit.time_zones import zone_named
 
 DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 DAY: Final = timedelta(days=1)

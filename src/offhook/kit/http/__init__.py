@@ -7,7 +7,7 @@ from typing import Protocol
 from fastapi import FastAPI
 from starlette.middleware.body_limit import RequestBodyLimitMiddleware
 
-from offhook.kit.db import Database
+from offhook.kit.database.database import Database
 from offhook.kit.http import errors, health, openapi
 from offhook.kit.http.edge import HttpEdge
 from offhook.kit.http.health import Check

@@ -11,8 +11,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from starlette.responses import JSONResponse, Response
 
 from offhook import __version__
-from offhook.kit import migrations
-from offhook.kit.db import Database
+from offhook.kit.database import migrations
+from offhook.kit.database.database import Database
 from offhook.settings import Settings
 
 Check = Callable[[], Awaitable[bool]]

@@ -15,7 +15,7 @@ from typing import Final
 
 from tokenizers import Tokenizer
 
-from offhook.kit.plain import plain_text
+from offhook.kit.json_values import plain_text
 from offhook.kit.reading.blocks import Block, Unreadable, bounded
 from offhook.kit.reading.docx import read_docx
 from offhook.kit.reading.html import read_html

@@ -14,8 +14,8 @@ from typing import Any, Final
 import numpy as np
 import structlog
 
-from offhook.kit.limited import LimitedPrograms, Limits
 from offhook.kit.onnx import onnx_session
+from offhook.kit.processes.limited_programs import LimitedPrograms, Limits
 from offhook.knowledge.embedding import EmbeddingModel, Vectors
 from offhook.knowledge.errors import EmbeddingFailed, ModelMissing
 

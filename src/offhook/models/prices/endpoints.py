@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
 
-from offhook.kit.db import Session
+from offhook.kit.database.database import Session
 from offhook.models.prices import service
 from offhook.models.prices.ports import Charging
 from offhook.models.prices.schemas import (

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, Field, StringConstraints, model_validator
 
-from offhook.kit.numbers import Whole, no_boolean
+from offhook.kit.json_numbers import Whole, no_boolean
 from offhook.models.prices.table import KEYS
 
 Kind = Literal["llm", "tts", "stt", "carrier"]

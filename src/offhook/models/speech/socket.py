@@ -29,9 +29,9 @@ from picows import (
 )
 
 from offhook.kit.egress import EgressError
-from offhook.kit.sockets import LOST, NORMAL, UNREADABLE, Receiver, fit_reason
+from offhook.kit.media_sockets.sockets import LOST, NORMAL, UNREADABLE, Receiver, fit_reason
 from offhook.models.speech.errors import VendorErrors
-from offhook.models.speech.way import STRAIGHT, Way
+from offhook.models.speech.network_route import STRAIGHT, Way
 
 MAX_MESSAGE_BYTES: Final = 4 * 1024 * 1024
 # A line that is dead without a word is noticed within PING_EVERY_S + PONG_S.

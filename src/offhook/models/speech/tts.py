@@ -10,9 +10,9 @@ from typing import Any, Protocol
 from offhook.models.ports import ModelError, ModelRef
 from offhook.models.speech.errors import VendorErrors
 from offhook.models.speech.formats import WireFormat, line_format
+from offhook.models.speech.network_route import STRAIGHT, Way
 from offhook.models.speech.pool import Connection, Pool
 from offhook.models.speech.socket import Address, VendorSocket, connect
-from offhook.models.speech.way import STRAIGHT, Way
 
 
 @dataclass(frozen=True, slots=True)

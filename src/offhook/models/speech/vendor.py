@@ -4,9 +4,9 @@ from collections.abc import Callable
 from weakref import WeakSet
 
 from offhook.models.ports import ModelError
+from offhook.models.speech.network_route import Way
 from offhook.models.speech.stt import SocketStt, SttLimits, SttWire
 from offhook.models.speech.tts import SocketTts, TtsLimits, TtsWire
-from offhook.models.speech.way import Way
 from offhook.models.vendors import Choice, VendorParts
 
 # Three characters: the only question that a voice, a model and a key answer together.

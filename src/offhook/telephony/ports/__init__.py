@@ -6,7 +6,7 @@ A missing part is a missing feature. Carrier JSON, XML and audio formats end in 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from offhook.runs.carrier_bills import CarrierBill
+from offhook.runs.finishing.carrier_charges import CarrierBill
 from offhook.telephony.ports.calls import (
     BillReader,
     BlindTransfer,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
-from offhook.runs.carrier_bills import CarrierBill
+from offhook.runs.finishing.carrier_charges import CarrierBill
 
 
 @dataclass(frozen=True, slots=True)

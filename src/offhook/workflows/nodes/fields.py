@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from offhook.kit.plain import is_blank
+from offhook.kit.json_values import is_blank
 from offhook.workflows.nodes.spec import FieldProblem, NodeKind, PropertySpec
 
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from offhook.kit.plain import is_blank
+from offhook.kit.json_values import is_blank
 from offhook.workflows.nodes import KINDS
 from offhook.workflows.nodes.fields import check_data
 from offhook.workflows.validation.issues import Issue, IssueKind

@@ -10,7 +10,7 @@ from offhook.kit.audio import FRAME_S
 from offhook.kit.tasks import Tasks
 from offhook.lab.carriers.core.phones import HungUp, Phone, Plan, Side
 from offhook.lab.carriers.core.stream import Stream
-from offhook.telephony.line import MAX_CATCH_UP_S
+from offhook.telephony.media.simulated_phone import MAX_CATCH_UP_S
 
 Status = Literal["queued", "initiated", "ringing", "answered", "ended"]
 # Why it ended, in no carrier's words. rejected: the called phone, or we for an inbound call.

@@ -8,7 +8,7 @@ from typing import Final, Literal, Protocol
 import numpy as np
 
 from offhook.kit.audio import FRAME_S, MULAW_8K
-from offhook.telephony.line import FRAME, SILENCE, is_loud
+from offhook.telephony.media.simulated_phone import FRAME, SILENCE, is_loud
 
 Voice = Callable[[str], Awaitable[bytes]]
 Script = Callable[["Phone"], Awaitable[None]]

@@ -9,7 +9,7 @@ import numpy as np
 
 from offhook.kit.audio import MULAW_8K
 from offhook.lab.carriers.core.phones import tone
-from offhook.telephony.line import FRAME, SILENCE
+from offhook.telephony.media.simulated_phone import FRAME, SILENCE
 
 ANNOUNCEMENT_HZ: Final = 700.0
 

@@ -12,7 +12,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
 from offhook.kit.audio import FRAME_S
 from offhook.lab.carriers.core.callbacks import Tunnel, through
 from offhook.lab.carriers.core.chaos import SocketFault
-from offhook.telephony.line import Playout
+from offhook.telephony.media.simulated_phone import Playout
 
 State = Literal["connecting", "open", "started", "over"]
 CONNECT_S: Final = 15.0

@@ -7,7 +7,7 @@ from offhook.lab.carriers.core.callbacks import Tunnel
 from offhook.lab.carriers.core.chaos import SocketFault
 from offhook.lab.carriers.core.codecs import Transcoder
 from offhook.lab.carriers.core.stream import Stream
-from offhook.telephony.line import FRAME
+from offhook.telephony.media.simulated_phone import FRAME
 
 RATES: Final = {f"audio/l16;rate={rate}": rate for rate in (8000, 16000, 24000)}
 MOST_QUEUED: Final = 1024

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import httpx2
 
 from offhook.kit.egress import EgressClient
-from offhook.models import llm_errors
 from offhook.models.http_clients import SdkClients
-from offhook.models.llm_stream import Timeouts, edge, paced
+from offhook.models.llm import llm_errors
+from offhook.models.llm.stream import Timeouts, edge, paced
 from offhook.models.ports import LlmEvent, LlmRequest, LlmUsage, ModelError, ModelRef, TextDelta
 from offhook.models.providers.anthropic.wire import Answer, body_of, refused_part, without
 from offhook.models.vendors import Choice

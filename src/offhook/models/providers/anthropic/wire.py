@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from offhook.models import llm_errors
+from offhook.models.llm import llm_errors
 from offhook.models.ports import LlmRequest, LlmUsage, Message, TextDelta, ToolCall, ToolCalled
 from offhook.models.vendors import Choice
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import httpx2
 
 from offhook.kit.egress import EgressClient
-from offhook.models import llm_errors
 from offhook.models.http_clients import OPENED, SdkClients
-from offhook.models.llm_stream import Timeouts, edge, paced
+from offhook.models.llm import llm_errors
+from offhook.models.llm.stream import Timeouts, edge, paced
 from offhook.models.ports import LlmEvent, LlmRequest, ModelError, ModelRef
 from offhook.models.providers.google.wire import Answer, Signatures, config_of, contents_of, retry_delay_s
 from offhook.models.vendors import Choice

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from offhook.models import llm_errors
+from offhook.models.llm import llm_errors
 from offhook.models.ports import LlmEvent, LlmRequest, LlmUsage, Message, TextDelta, ToolCall, ToolCalled
 from offhook.models.vendors import Choice
 

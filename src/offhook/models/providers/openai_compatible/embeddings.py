@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Final
 
-from offhook.models.embeddings import EmbeddingChoice
+from offhook.models.configuration.embeddings import EmbeddingChoice
 from offhook.models.providers.openai_compatible.http import request
 from offhook.models.speech.errors import VendorErrors
-from offhook.models.speech.way import Way
+from offhook.models.speech.network_route import Way
 
 BASE_URL: Final = "https://api.openai.com/v1"
 

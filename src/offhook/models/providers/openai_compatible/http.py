@@ -10,7 +10,7 @@ import httpx2
 
 from offhook.kit.egress import EgressError
 from offhook.models.speech.errors import VendorErrors
-from offhook.models.speech.way import Way
+from offhook.models.speech.network_route import Way
 
 # Between two turns of a conversation there is less than this.
 KEEP_S: Final = 120.0

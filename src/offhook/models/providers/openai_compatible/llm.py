@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any, cast
 
 from offhook.kit.egress import EgressClient
-from offhook.models import llm_errors
-from offhook.models.llm_stream import Timeouts, edge, paced
+from offhook.models.llm import llm_errors
+from offhook.models.llm.stream import Timeouts, edge, paced
 from offhook.models.ports import LlmEvent, LlmRequest, LlmUsage, ModelError, ModelRef, TextDelta, ToolCalled
 from offhook.models.providers.openai_compatible.endpoints import Endpoint, endpoint_for
 from offhook.models.providers.openai_compatible.wire import ToolCallParts, body_of, refused_part, without

@@ -14,7 +14,7 @@ from offhook.models.ports import Expectation, ModelError, ModelRef, SttEvent
 from offhook.models.providers.openai_compatible.http import request
 from offhook.models.speech.errors import VendorErrors
 from offhook.models.speech.formats import short_language
-from offhook.models.speech.way import STRAIGHT, Way
+from offhook.models.speech.network_route import STRAIGHT, Way
 from offhook.models.vendors import Choice
 
 BASE_URL: Final = "https://api.openai.com/v1"

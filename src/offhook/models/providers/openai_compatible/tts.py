@@ -8,8 +8,8 @@ from typing import Any, Final
 from offhook.models.ports import ModelRef
 from offhook.models.providers.openai_compatible.http import request
 from offhook.models.speech.errors import VendorErrors
+from offhook.models.speech.network_route import STRAIGHT, Way
 from offhook.models.speech.tts import TtsLimits
-from offhook.models.speech.way import STRAIGHT, Way
 from offhook.models.vendors import Choice
 
 BASE_URL: Final = "https://api.openai.com/v1"

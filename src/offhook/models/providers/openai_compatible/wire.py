@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from offhook.models.llm_errors import malformed_call
+from offhook.models.llm.llm_errors import malformed_call
 from offhook.models.ports import LlmRequest, Message, ToolCall
 
 # What a function call that never got an answer is answered with: the vendor refuses a history with open calls.

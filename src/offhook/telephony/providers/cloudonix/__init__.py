@@ -1,6 +1,7 @@
 """Cloudonix: a dialect of Twilio's XML and stream over trunks of the user's own; nothing is signed."""
 
-from offhook.telephony.carrier_http import CarrierHttp
+from offhook.telephony.carrier_kit.dialects.twilio.answers import DialectAnswers
+from offhook.telephony.carrier_kit.http import CarrierHttp
 from offhook.telephony.ports import CarrierSpec
 from offhook.telephony.providers.cloudonix.account import CloudonixDomain
 from offhook.telephony.providers.cloudonix.api import NAME
@@ -9,7 +10,6 @@ from offhook.telephony.providers.cloudonix.config import CONFIG
 from offhook.telephony.providers.cloudonix.signature import CloudonixVerifier
 from offhook.telephony.providers.cloudonix.webhooks import CloudonixWebhooks
 from offhook.telephony.providers.cloudonix.wire import CloudonixWire
-from offhook.telephony.twilio_dialect.answers import DialectAnswers
 
 
 def carrier(http: CarrierHttp) -> CarrierSpec:

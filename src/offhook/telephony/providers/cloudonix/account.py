@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-from offhook.telephony.carrier_http import CarrierHttp, setting
+from offhook.telephony.carrier_kit.http import CarrierHttp, setting
 from offhook.telephony.ports import CarrierAccount, CarrierFailed
 from offhook.telephony.providers.cloudonix.api import GONE, CloudonixApi, domain_of
 

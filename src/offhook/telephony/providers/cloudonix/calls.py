@@ -3,7 +3,8 @@
 from typing import Any
 from urllib.parse import quote
 
-from offhook.telephony.carrier_http import CarrierHttp, optional
+from offhook.telephony.carrier_kit.dialects.twilio import documents
+from offhook.telephony.carrier_kit.http import CarrierHttp, optional
 from offhook.telephony.ports import (
     CarrierAccount,
     CarrierFailed,
@@ -15,7 +16,6 @@ from offhook.telephony.ports import (
 )
 from offhook.telephony.providers.cloudonix import webhooks
 from offhook.telephony.providers.cloudonix.api import CloudonixApi, domain_of
-from offhook.telephony.twilio_dialect import documents
 
 
 class CloudonixCalls:

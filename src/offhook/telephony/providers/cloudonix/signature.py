@@ -1,9 +1,9 @@
 """Cloudonix signs nothing: a key that is always the same, and the secrets in addresses of ours, are all the proof there
 is."""
 
-from offhook.telephony.carrier_http import optional
+from offhook.telephony.carrier_kit.http import optional
+from offhook.telephony.carrier_kit.signatures import is_any
 from offhook.telephony.ports import CarrierAccount, Proof, Webhook
-from offhook.telephony.signatures import is_any
 
 
 class CloudonixVerifier:

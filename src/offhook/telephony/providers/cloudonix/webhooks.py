@@ -3,8 +3,8 @@
 import json
 from typing import Any, Final
 
-from offhook.runs import carrier_bills
-from offhook.telephony.carrier_forms import any_fields, e164
+from offhook.runs.finishing import carrier_charges
+from offhook.telephony.carrier_kit.forms import any_fields, e164
 from offhook.telephony.ports import InboundCall, StatusUpdate, TransferNews, Webhook, WebhookUnreadable
 
 STATUSES: Final = {
@@ -56,7 +56,7 @@ class CloudonixWebhooks:
         if status is None:
             return None
         reason = said if said in _REASONS else None
-        bill = carrier_bills.said_of(_connected_s(fields)) if status == "completed" else None
+        bill = carrier_charges.said_of(_connected_s(fields)) if status == "completed" else None
         return StatusUpdate(status, call_id=session_of(fields), end_reason=reason, bill=bill)
 
     def recognises(self, webhook: Webhook) -> bool:
@@ -135,5 +135,5 @@ def _record(fields: dict[str, Any]) -> StatusUpdate | None:
     status = DISPOSITIONS.get(str(fields.get("disposition", "")).upper())
     if status is None:
         return None
-    bill = carrier_bills.said_of(fields.get("billsec")) if status == "completed" else None
+    bill = carrier_charges.said_of(fields.get("billsec")) if status == "completed" else None
     return StatusUpdate(status, call_id=session_of(fields), bill=bill)

@@ -1,6 +1,6 @@
 """Cloudonix's media stream: the dialect of Twilio's, in which the session and not the call is the id."""
 
-from offhook.telephony.twilio_dialect.wire import DialectWire
+from offhook.telephony.carrier_kit.dialects.twilio.wire import DialectWire
 
 
 class CloudonixWire(DialectWire):

@@ -1,8 +1,8 @@
 """Plivo: XML steers the calls, media comes as JSON with mu-law."""
 
-from offhook.telephony.carrier_http import CarrierHttp
-from offhook.telephony.plivo_dialect.webhooks import DialectWebhooks
-from offhook.telephony.plivo_dialect.wire import DialectWire
+from offhook.telephony.carrier_kit.dialects.plivo.webhooks import DialectWebhooks
+from offhook.telephony.carrier_kit.dialects.plivo.wire import DialectWire
+from offhook.telephony.carrier_kit.http import CarrierHttp
 from offhook.telephony.ports import CarrierSpec
 from offhook.telephony.providers.plivo.api import NAME
 from offhook.telephony.providers.plivo.calls import PlivoCalls

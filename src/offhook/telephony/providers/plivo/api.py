@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
-from offhook.telephony.carrier_http import CarrierAnswer, CarrierHttp, CarrierRequest, refusal, setting
+from offhook.telephony.carrier_kit.http import CarrierAnswer, CarrierHttp, CarrierRequest, refusal, setting
 from offhook.telephony.ports import CarrierAccount
 
 NAME: Final = "plivo"

@@ -2,8 +2,8 @@
 
 from urllib.parse import quote
 
-from offhook.telephony.carrier_http import CarrierHttp
-from offhook.telephony.plivo_dialect.calls import DialectCalls, call_path
+from offhook.telephony.carrier_kit.dialects.plivo.calls import DialectCalls, call_path
+from offhook.telephony.carrier_kit.http import CarrierHttp
 from offhook.telephony.ports import CarrierAccount
 from offhook.telephony.providers.plivo.api import GONE, PlivoApi
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
-from offhook.telephony.carrier_forms import digits, e164
-from offhook.telephony.carrier_http import CarrierHttp, optional, setting
-from offhook.telephony.carrier_lookup import cents, line_type
+from offhook.telephony.carrier_kit.forms import digits, e164
+from offhook.telephony.carrier_kit.http import CarrierHttp, optional, setting
+from offhook.telephony.carrier_kit.line_types import cents, line_type
 from offhook.telephony.ports import AvailableNumber, CarrierAccount, CarrierFailed, LookedUp
 from offhook.telephony.providers.plivo.api import GONE, PlivoApi
 

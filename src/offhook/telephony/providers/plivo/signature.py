@@ -6,10 +6,10 @@ Version 2 covers neither query nor body and is not taken: whoever has seen one c
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-from offhook.telephony.carrier_forms import Pairs, form_pairs, media_type, query_pairs
-from offhook.telephony.carrier_http import optional
+from offhook.telephony.carrier_kit.forms import Pairs, form_pairs, media_type, query_pairs
+from offhook.telephony.carrier_kit.http import optional
+from offhook.telephony.carrier_kit.signatures import hmac_base64, is_any
 from offhook.telephony.ports import CarrierAccount, Proof, Webhook, WebhookUnreadable
-from offhook.telephony.signatures import hmac_base64, is_any
 
 _SIGNATURES: Sequence[str] = ("x-plivo-signature-v3", "x-plivo-signature-ma-v3")
 _NONCE = "x-plivo-signature-v3-nonce"

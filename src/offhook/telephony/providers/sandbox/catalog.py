@@ -4,7 +4,7 @@ import re
 import secrets
 from typing import Final, Protocol
 
-from offhook.kit.phone import PhoneNumberInvalid, parse_phone
+from offhook.kit.phone_numbers import PhoneNumberInvalid, parse_phone
 from offhook.telephony.ports import AvailableNumber, CarrierAccount, CarrierFailed
 
 MONTHLY_COST_CENTS: Final = 100

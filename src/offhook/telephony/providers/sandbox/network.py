@@ -11,16 +11,16 @@ from typing import Any, Final, Protocol
 import structlog
 from pydantic import ValidationError
 
-from offhook.kit.process import is_running
-from offhook.kit.sockets import GOING_AWAY
+from offhook.kit.media_sockets.sockets import GOING_AWAY
+from offhook.kit.processes.child_process import is_running
 from offhook.runs.states import FINAL
-from offhook.telephony.line import Line
-from offhook.telephony.media import Listener, Open
-from offhook.telephony.pipe import PipeEnd, pipe
+from offhook.telephony.media.in_process_socket import PipeEnd, pipe
+from offhook.telephony.media.session import Listener, Open
+from offhook.telephony.media.simulated_phone import Line
 from offhook.telephony.ports import CarrierAccount, CarrierFailed, DialRequest, SoughtCall, StatusUpdate
-from offhook.telephony.providers.sandbox.brief import Brief
+from offhook.telephony.providers.sandbox.call_script import Brief
 from offhook.telephony.providers.sandbox.config import Behaviour, SandboxConfig
-from offhook.telephony.providers.sandbox.person import CallerVoice, LineIsDead, Person
+from offhook.telephony.providers.sandbox.simulated_callee import CallerVoice, LineIsDead, Person
 from offhook.telephony.providers.sandbox.wire import PhoneWire
 
 log = structlog.get_logger(__name__)

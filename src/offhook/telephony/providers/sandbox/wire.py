@@ -4,8 +4,8 @@ import json
 from typing import Any, Final
 
 from offhook.kit.audio import MULAW_8K, Codec
-from offhook.kit.sockets import PushSocket
-from offhook.telephony.line import DropAudio, Order, PlayAudio, PlayMark
+from offhook.kit.media_sockets.sockets import PushSocket
+from offhook.telephony.media.simulated_phone import DropAudio, Order, PlayAudio, PlayMark
 from offhook.telephony.ports import Digit, MachineAnswered, MarkReached, Started, Stopped, WireError, WireEvent
 from offhook.voice.events import AGENT_SPEAKING, NODE_ENTERED, VoiceEvent
 

@@ -1,6 +1,6 @@
 """Telnyx Call Control: requests steer the calls, media comes as JSON with the codec of each leg."""
 
-from offhook.telephony.carrier_http import CarrierHttp
+from offhook.telephony.carrier_kit.http import CarrierHttp
 from offhook.telephony.ports import CarrierSpec
 from offhook.telephony.providers.telnyx.api import NAME
 from offhook.telephony.providers.telnyx.calls import TelnyxCalls

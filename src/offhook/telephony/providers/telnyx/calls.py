@@ -5,7 +5,7 @@ from base64 import b64encode
 from typing import Any, Final
 from urllib.parse import quote
 
-from offhook.telephony.carrier_http import CarrierHttp, setting
+from offhook.telephony.carrier_kit.http import CarrierHttp, setting
 from offhook.telephony.ports import (
     CallLinks,
     CarrierAccount,

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
-from offhook.telephony.carrier_http import CarrierHttp, optional, setting
-from offhook.telephony.carrier_lookup import cents, line_type
+from offhook.telephony.carrier_kit.http import CarrierHttp, optional, setting
+from offhook.telephony.carrier_kit.line_types import cents, line_type
 from offhook.telephony.ports import AvailableNumber, CarrierAccount, CarrierFailed, LookedUp
 from offhook.telephony.providers.telnyx.api import TelnyxApi
 

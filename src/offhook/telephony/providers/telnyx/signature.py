@@ -7,9 +7,9 @@ from typing import Final
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from offhook.telephony.carrier_http import optional
+from offhook.telephony.carrier_kit.http import optional
+from offhook.telephony.carrier_kit.signatures import is_fresh
 from offhook.telephony.ports import CarrierAccount, Proof, Webhook
-from offhook.telephony.signatures import is_fresh
 
 _KEY_BYTES: Final = 32
 _SIGNATURE_BYTES: Final = 64

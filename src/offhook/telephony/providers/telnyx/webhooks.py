@@ -2,8 +2,8 @@
 
 from typing import Any, Final
 
-from offhook.runs import carrier_bills
-from offhook.telephony.carrier_forms import e164, json_object
+from offhook.runs.finishing import carrier_charges
+from offhook.telephony.carrier_kit.forms import e164, json_object
 from offhook.telephony.ports import (
     CallBilled,
     InboundCall,
@@ -125,7 +125,7 @@ def _cost(payload: dict[str, Any], call_id: str) -> CallBilled | None:
         return None
     parts = payload.get("cost_parts")
     part = parts[0] if isinstance(parts, list) and parts and isinstance(parts[0], dict) else {}
-    bill = carrier_bills.said_of(
+    bill = carrier_charges.said_of(
         billed_s=payload.get("billed_duration_secs"), cost=payload.get("total_cost"), currency=part.get("currency")
     )
     return CallBilled(bill, call_id) if bill is not None else None

@@ -6,7 +6,7 @@ from binascii import b2a_base64
 from typing import Any, Final
 
 from offhook.kit.audio import ALAW_TO_MULAW
-from offhook.telephony.carrier_stream import JsonStream, part
+from offhook.telephony.carrier_kit.json_stream import JsonStream, part
 from offhook.telephony.ports import MarkReached, Started, Stopped, WireError, WireEvent
 
 _BEFORE_AUDIO: Final = b'{"event":"media","media":{"payload":"'

@@ -1,6 +1,7 @@
 """Twilio: TwiML steers the calls, media comes as JSON with mu-law."""
 
-from offhook.telephony.carrier_http import CarrierHttp
+from offhook.telephony.carrier_kit.dialects.twilio.answers import DialectAnswers
+from offhook.telephony.carrier_kit.http import CarrierHttp
 from offhook.telephony.ports import CarrierSpec
 from offhook.telephony.providers.twilio.api import NAME
 from offhook.telephony.providers.twilio.calls import TwilioCalls
@@ -9,7 +10,6 @@ from offhook.telephony.providers.twilio.numbers import TwilioNumbers
 from offhook.telephony.providers.twilio.signature import TwilioVerifier
 from offhook.telephony.providers.twilio.webhooks import TwilioWebhooks
 from offhook.telephony.providers.twilio.wire import TwilioWire
-from offhook.telephony.twilio_dialect.answers import DialectAnswers
 
 __all__ = ["TwilioWebhooks", "TwilioWire", "carrier"]
 

@@ -3,9 +3,10 @@
 from typing import Final
 from urllib.parse import quote
 
-from offhook.runs import carrier_bills
-from offhook.telephony.carrier_finding import may_be
-from offhook.telephony.carrier_http import CarrierHttp
+from offhook.runs.finishing import carrier_charges
+from offhook.telephony.carrier_kit.call_search import may_be
+from offhook.telephony.carrier_kit.dialects.twilio import documents
+from offhook.telephony.carrier_kit.http import CarrierHttp
 from offhook.telephony.ports import (
     CarrierAccount,
     CarrierBill,
@@ -20,7 +21,6 @@ from offhook.telephony.ports import (
 )
 from offhook.telephony.providers.twilio import webhooks
 from offhook.telephony.providers.twilio.api import TwilioApi
-from offhook.telephony.twilio_dialect import documents
 
 _EVENTS: Final = ["initiated", "ringing", "answered", "completed"]
 _MIN_RING_S: Final = 5
@@ -82,7 +82,7 @@ class TwilioCalls:
     async def bill(self, account: CarrierAccount, call_id: str) -> CarrierBill:
         """A call has no price until it was rated, some time after its end."""
         said = (await self._api.ask(account, "GET", _call(call_id))).json()
-        found = carrier_bills.said_of(said.get("duration"), cost=said.get("price"), currency=said.get("price_unit"))
+        found = carrier_charges.said_of(said.get("duration"), cost=said.get("price"), currency=said.get("price_unit"))
         return found or CarrierBill()
 
     # transfers

@@ -5,7 +5,7 @@ from binascii import a2b_base64, b2a_base64
 from collections.abc import Callable
 from typing import Any, Final
 
-from offhook.telephony.line import DropAudio, Order, PlayAudio, PlayMark
+from offhook.telephony.media.simulated_phone import DropAudio, Order, PlayAudio, PlayMark
 
 PROTOCOL_VERSION: Final = "1.0.0"
 

@@ -3,10 +3,10 @@
 import hmac
 from urllib.parse import SplitResult, urlsplit
 
-from offhook.telephony.carrier_forms import Pairs, form_pairs, media_type, query_pairs
-from offhook.telephony.carrier_http import optional
+from offhook.telephony.carrier_kit.forms import Pairs, form_pairs, media_type, query_pairs
+from offhook.telephony.carrier_kit.http import optional
+from offhook.telephony.carrier_kit.signatures import hmac_base64, is_any, sha256_hex
 from offhook.telephony.ports import CarrierAccount, Proof, Webhook, WebhookUnreadable
-from offhook.telephony.signatures import hmac_base64, is_any, sha256_hex
 
 _PORTS = {"https": 443, "wss": 443, "http": 80, "ws": 80}
 

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from offhook.runs import carrier_bills
-from offhook.telephony.carrier_forms import e164, form_fields
+from offhook.runs.finishing import carrier_charges
+from offhook.telephony.carrier_kit.forms import e164, form_fields
 from offhook.telephony.ports import (
     InboundCall,
     MachineVerdict,
@@ -46,7 +46,7 @@ class TwilioWebhooks:
             status,
             call_id=call_id,
             outcome="voicemail" if is_machine else None,
-            bill=carrier_bills.said_of(fields.get("CallDuration")),
+            bill=carrier_charges.said_of(fields.get("CallDuration")),
         )
 
     def recognises(self, webhook: Webhook) -> bool:

@@ -1,6 +1,6 @@
 """Twilio Media Streams."""
 
-from offhook.telephony.twilio_dialect.wire import DialectWire
+from offhook.telephony.carrier_kit.dialects.twilio.wire import DialectWire
 
 
 class TwilioWire(DialectWire):

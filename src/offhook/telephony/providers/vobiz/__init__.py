@@ -1,8 +1,8 @@
 """Vobiz: a dialect of Plivo's XML and stream, with signatures, paths and numbers of its own."""
 
-from offhook.telephony.carrier_http import CarrierHttp
-from offhook.telephony.plivo_dialect.webhooks import DialectWebhooks
-from offhook.telephony.plivo_dialect.wire import DialectWire
+from offhook.telephony.carrier_kit.dialects.plivo.webhooks import DialectWebhooks
+from offhook.telephony.carrier_kit.dialects.plivo.wire import DialectWire
+from offhook.telephony.carrier_kit.http import CarrierHttp
 from offhook.telephony.ports import CarrierSpec
 from offhook.telephony.providers.vobiz.api import CURRENCY, NAME
 from offhook.telephony.providers.vobiz.calls import VobizCalls

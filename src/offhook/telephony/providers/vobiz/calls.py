@@ -2,9 +2,9 @@
 
 from urllib.parse import quote
 
-from offhook.runs import carrier_bills
-from offhook.telephony.carrier_http import CarrierHttp
-from offhook.telephony.plivo_dialect.calls import DialectCalls
+from offhook.runs.finishing import carrier_charges
+from offhook.telephony.carrier_kit.dialects.plivo.calls import DialectCalls
+from offhook.telephony.carrier_kit.http import CarrierHttp
 from offhook.telephony.ports import CarrierAccount, CarrierBill
 from offhook.telephony.providers.vobiz.api import CURRENCY, VobizApi
 
@@ -20,7 +20,7 @@ class VobizCalls(DialectCalls):
         """Implements ``BillReader``: the record of the call, which is there once it is over."""
         path = f"/cdr/{quote(call_id, safe='')}"
         said = (await self._api.ask(account, "GET", path, may_be_gone=True)).json()
-        found = carrier_bills.said_of(
+        found = carrier_charges.said_of(
             said.get("duration"), said.get("billsec"), said.get("cost"), said.get("currency") or CURRENCY
         )
         return found or CarrierBill()

@@ -9,9 +9,9 @@ import re
 from typing import Final
 from urllib.parse import urlsplit
 
-from offhook.telephony.carrier_http import optional
+from offhook.telephony.carrier_kit.http import optional
+from offhook.telephony.carrier_kit.signatures import hmac_base64, hmac_hex, is_any, is_fresh
 from offhook.telephony.ports import CarrierAccount, Proof, Webhook
-from offhook.telephony.signatures import hmac_base64, hmac_hex, is_any, is_fresh
 
 _SCHEMES = (("v3", "."), ("v2", ""))
 # Addresses that are given for one run, and so with its secret.

@@ -1,6 +1,6 @@
 """Vonage: lists of actions steer the calls, media comes as binary PCM."""
 
-from offhook.telephony.carrier_http import CarrierHttp
+from offhook.telephony.carrier_kit.http import CarrierHttp
 from offhook.telephony.ports import CarrierSpec
 from offhook.telephony.providers.vonage.api import NAME
 from offhook.telephony.providers.vonage.calls import VonageCalls

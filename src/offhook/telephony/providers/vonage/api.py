@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import jwt
 
-from offhook.telephony.carrier_http import CarrierAnswer, CarrierHttp, CarrierRequest, refusal, setting
+from offhook.telephony.carrier_kit.http import CarrierAnswer, CarrierHttp, CarrierRequest, refusal, setting
 from offhook.telephony.ports import CarrierAccount, CarrierFailed
 
 NAME: Final = "vonage"

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from offhook.telephony.carrier_finding import since
-from offhook.telephony.carrier_forms import digits
-from offhook.telephony.carrier_http import CarrierHttp
+from offhook.telephony.carrier_kit.call_search import since
+from offhook.telephony.carrier_kit.forms import digits
+from offhook.telephony.carrier_kit.http import CarrierHttp
 from offhook.telephony.ports import (
     CallLinks,
     CarrierAccount,

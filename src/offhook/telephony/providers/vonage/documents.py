@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from offhook.telephony.carrier_forms import digits
+from offhook.telephony.carrier_kit.forms import digits
 from offhook.telephony.ports import CallLinks, Document
 
 CONTENT_TYPE: Final = "audio/l16;rate=16000"

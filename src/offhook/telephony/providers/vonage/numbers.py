@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urljoin
 
-from offhook.kit.phone import PhoneNumberInvalid, parse_phone
-from offhook.telephony.carrier_forms import digits, e164
-from offhook.telephony.carrier_http import CarrierHttp, setting
-from offhook.telephony.carrier_lookup import cents, line_type
+from offhook.kit.phone_numbers import PhoneNumberInvalid, parse_phone
+from offhook.telephony.carrier_kit.forms import digits, e164
+from offhook.telephony.carrier_kit.http import CarrierHttp, setting
+from offhook.telephony.carrier_kit.line_types import cents, line_type
 from offhook.telephony.ports import AvailableNumber, CarrierAccount, CarrierFailed, LookedUp
 from offhook.telephony.providers.vonage.api import GONE, VonageApi, application_token
 

@@ -10,10 +10,10 @@ from typing import Any, Final
 
 import jwt
 
-from offhook.telephony.carrier_forms import query_pairs
-from offhook.telephony.carrier_http import optional
+from offhook.telephony.carrier_kit.forms import query_pairs
+from offhook.telephony.carrier_kit.http import optional
+from offhook.telephony.carrier_kit.signatures import TOLERANCE_S, sha256_hex
 from offhook.telephony.ports import CarrierAccount, Proof, Webhook, WebhookUnreadable
-from offhook.telephony.signatures import TOLERANCE_S, sha256_hex
 
 ISSUER: Final = "Vonage"
 # Times are compared with the clock that the platform gives.

@@ -2,8 +2,8 @@
 
 from typing import Any, Final
 
-from offhook.runs import carrier_bills
-from offhook.telephony.carrier_forms import any_fields, e164
+from offhook.runs.finishing import carrier_charges
+from offhook.telephony.carrier_kit.forms import any_fields, e164
 from offhook.telephony.ports import (
     CarrierBill,
     InboundCall,
@@ -104,7 +104,7 @@ def status_of(fields: dict[str, Any]) -> str | None:
 
 def _bill(fields: dict[str, Any]) -> CarrierBill | None:
     """Vonage counts in euros, and does not say so."""
-    return carrier_bills.said_of(fields.get("duration"), cost=fields.get("price"), currency="EUR")
+    return carrier_charges.said_of(fields.get("duration"), cost=fields.get("price"), currency="EUR")
 
 
 def _call_id(fields: dict[str, Any], *names: str) -> str:

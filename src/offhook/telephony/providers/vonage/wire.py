@@ -4,8 +4,8 @@ import json
 from typing import Final
 
 from offhook.kit.audio import PCM16_16K, Codec
-from offhook.kit.sockets import GOING_AWAY, NORMAL
-from offhook.telephony.carrier_stream import digit, envelope_of
+from offhook.kit.media_sockets.sockets import GOING_AWAY, NORMAL
+from offhook.telephony.carrier_kit.json_stream import digit, envelope_of
 from offhook.telephony.ports import MarkReached, Started, WireError, WireEvent
 
 FRAME: Final = PCM16_16K.frame_bytes

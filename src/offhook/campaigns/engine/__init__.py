@@ -1,0 +1,1 @@
+"""The campaign engine: dialing, settlement and its store."""

@@ -1,0 +1,95 @@
+"""The engine's carrier: the telephony domain's ``Outbound`` and ``CallReports``, and the process's clocks."""
+
+import asyncio
+import time
+from collections.abc import Coroutine, Sequence
+from datetime import datetime
+from typing import Any
+
+import structlog
+
+from offhook.campaigns.engine.ports import FateUnknown, Found, NotPlaced, Placing
+from offhook.errors import DomainError
+from offhook.kit.clock import Clock
+from offhook.kit.events import EventBus
+from offhook.telephony import CallEnded, CallReports, Outbound
+from offhook.telephony.calls.outbound import PreparedCall
+from offhook.telephony.ports import CarrierFailed, StatusUpdate
+
+log = structlog.get_logger(__name__)
+
+
+class TelephonyCarrier:
+    """Implements ``ports.Carrier``."""
+
+    def __init__(self, outbound: Outbound, reports: CallReports, events: EventBus) -> None:
+        self._outbound = outbound
+        self._reports = reports
+        self._events = events
+
+    async def dial(self, placing: Placing) -> str:
+        call: PreparedCall = placing.call
+        try:
+            return await self._outbound.ask(call)
+        except CarrierFailed as failure:
+            if failure.is_fate_unknown:
+                raise FateUnknown from failure
+            raise NotPlaced(failure.code, is_retryable=failure.retryable) from failure
+        except Exception as error:  # the vendor edge: whatever broke, the phone may ring, so it is looked into later
+            log.exception("carrier_failed", run_id=placing.run_id)
+            raise FateUnknown from error
+
+    async def find(self, organization_id: int, run_id: int) -> Found:
+        try:
+            update = await self._outbound.find(organization_id, run_id)
+        except (CarrierFailed, DomainError, OSError) as error:
+            log.info("carrier_cannot_say", run_id=run_id, error=str(error))
+            return Found(is_known=False)
+        except Exception:  # the vendor edge: an answer that nobody understands says nothing
+            log.exception("carrier_failed", run_id=run_id)
+            return Found(is_known=False)
+        if update is None:
+            return Found(is_known=True)
+        return Found(True, update.status, update.outcome, update.end_reason)
+
+    async def hang_up(self, organization_id: int, run_id: int) -> bool:
+        try:
+            await self._outbound.hang_up(organization_id, run_id)
+        except (CarrierFailed, DomainError, OSError) as error:
+            log.warning("carrier_did_not_hang_up", run_id=run_id, error=str(error))
+            return False
+        except Exception:  # the vendor edge: whoever did not say that it hung up may not have
+            log.exception("carrier_failed", run_id=run_id)
+            return False
+        return True
+
+    async def heard(self, organization_id: int, run_id: int, found: Found) -> None:
+        assert found.status is not None
+        update = StatusUpdate(found.status, outcome=found.outcome, end_reason=found.reason)
+        await self._reports.report(organization_id, run_id, update)
+
+    async def ended(self, organization_id: int, run_id: int, status: str) -> None:
+        await self._events.publish(CallEnded(organization_id, run_id, status))
+
+
+class ProcessTime:
+    """Implements ``ports.Time``."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+
+    def now(self) -> datetime:
+        return self._clock.now()
+
+    def monotonic(self) -> float:
+        return time.monotonic()
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+    async def together(self, work: Sequence[Coroutine[Any, Any, None]]) -> None:
+        """All of it is done when this raises the first of its errors."""
+        done = await asyncio.gather(*work, return_exceptions=True)
+        for one in done:
+            if isinstance(one, BaseException):
+                raise one

@@ -1,0 +1,1 @@
+"""Contact files, their import, campaign creation and the preflight."""

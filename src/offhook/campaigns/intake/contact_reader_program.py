@@ -1,0 +1,222 @@
+"""Reads one contact CSV that a stranger sent, in a process of its own: see ``intake``.
+
+    python -I contact_reader_program.py SOURCE TARGET WANTED
+
+WANTED is a JSON array of the columns that must be there beside ``phone_number``. Prints one JSON object
+``{columns, rows, errors: [{row, column, message}], total_errors}`` and, when there are no errors, has written TARGET:
+a line for each contact in PostgreSQL's COPY text format, ``row_number<TAB>phone_number<TAB>variables``.
+
+``row`` counts as a spreadsheet does: the header is row 1, blank rows count.
+"""
+
+import csv
+import json
+import os
+import re
+import resource
+import sys
+from collections.abc import Iterator, Sequence
+from json.encoder import encode_basestring
+from pathlib import Path
+from typing import Any, Final, TextIO
+
+from offhook.kit.phone_numbers import is_e164
+
+PHONE: Final = "phone_number"
+MAX_COLUMNS: Final = 200
+MAX_COLUMN_NAME: Final = 100
+MAX_LINE: Final = 1 << 20
+MAX_CELL: Final = 16 * 1024
+# What a run's context may hold.
+MAX_ROW: Final = 60 * 1024
+MAX_ROWS: Final = 1_000_000
+MAX_ERRORS: Final = 20
+MEMORY_BYTES: Final = 1 << 30
+CPU_S: Final = 120
+_WIDE: Final = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+# What is left of bytes that are not UTF-8.
+_UNDECODED: Final = re.compile("[\udc80-\udcff]")
+_EMPTY: Final = '""'
+
+
+class Stop(Exception):
+    """Reading on would only find what follows from this."""
+
+
+class Unreadable(Stop):
+    """So is the row that would have been the next."""
+
+
+class Errors:
+    """Every error is counted, the first ones are kept."""
+
+    def __init__(self) -> None:
+        self.first: list[dict[str, Any]] = []
+        self.total = 0
+
+    def add(self, row: int | None, column: str | None, message: str) -> None:
+        self.total += 1
+        if len(self.first) < MAX_ERRORS:
+            self.first.append({"row": row, "column": column, "message": message})
+
+
+class Lines:
+    """The lines of a file; each may be a part of a row whose quoted cells hold line breaks."""
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+
+    def __iter__(self) -> Iterator[str]:
+        while line := self._file.readline(MAX_LINE):
+            if len(line) == MAX_LINE and not line.endswith("\n"):
+                raise Unreadable("The line is longer than a million characters: is this a CSV?")
+            if "\0" in line:
+                raise Unreadable("The file holds NUL bytes: save it as CSV in UTF-8.")
+            if not line.isascii() and _UNDECODED.search(line):
+                raise Unreadable("The file is not UTF-8: save it as CSV in UTF-8.")
+            yield line
+
+
+def delimiter_of(source: Path) -> str:
+    """Comma or semicolon, whichever makes a ``phone_number`` column of the first line, or else is there more often."""
+    with source.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        line = file.readline(MAX_LINE)
+        while line and not line.strip():
+            line = file.readline(MAX_LINE)
+    for delimiter in ",;":
+        names = [name.strip(' "\r\n').lower() for name in line.split(delimiter)]
+        if PHONE in names and (len(names) > 1 or delimiter not in line):
+            return delimiter
+    return ";" if line.count(";") > line.count(",") else ","
+
+
+def read_header(cells: Sequence[str], row: int, wanted: Sequence[str], errors: Errors) -> list[str]:
+    """The names of the columns; Stop when no row could be understood by them."""
+    columns = [cell.strip() for cell in cells]
+    while columns and not columns[-1]:
+        columns.pop()
+    columns = [PHONE if name.lower() == PHONE else name for name in columns]
+    if len(columns) > MAX_COLUMNS:
+        raise Stop(f"The file has {len(columns)} columns; {MAX_COLUMNS} are read.")
+    for number, name in enumerate(columns, 1):
+        if not name:
+            errors.add(row, None, f"Column {number} has no name.")
+        elif len(name) > MAX_COLUMN_NAME:
+            errors.add(row, name[:MAX_COLUMN_NAME], f"The name of column {number} is longer than {MAX_COLUMN_NAME}.")
+        elif name in columns[: number - 1]:
+            errors.add(row, name, f"Two columns are called {name}.")
+    if PHONE not in columns:
+        errors.add(row, PHONE, "There is no phone_number column.")
+    for name in wanted:
+        if name not in columns:
+            errors.add(row, name, f"The workflow uses {{{{{name}}}}}, and the file has no such column.")
+    if errors.total:
+        raise Stop
+    return columns
+
+
+class Contacts:
+    """Checks rows and writes those that are fine."""
+
+    def __init__(self, columns: Sequence[str], target: TextIO, errors: Errors) -> None:
+        self._columns = columns
+        self._phone = columns.index(PHONE)
+        self._keys = [(index, encode_basestring(name)) for index, name in enumerate(columns) if name != PHONE]
+        self._target = target
+        self._errors = errors
+        self._seen: dict[int, int] = {}
+        self.count = 0
+
+    def add(self, row: int, cells: list[str]) -> None:
+        if not any(cell.strip() for cell in cells):
+            return
+        if self.count >= MAX_ROWS:
+            raise Stop(f"The file has more than {MAX_ROWS} contacts.")
+        self.count += 1
+        if any(cell.strip() for cell in cells[len(self._columns) :]):
+            self._errors.add(row, None, f"The row has {len(cells)} cells, and there are {len(self._columns)} columns.")
+            return
+        phone = cells[self._phone].strip() if len(cells) > self._phone else ""
+        if self._is_fine(row, phone):
+            self._write(row, phone, cells)
+
+    def _is_fine(self, row: int, phone: str) -> bool:
+        if not phone:
+            self._errors.add(row, PHONE, "The phone number is missing.")
+        elif not is_e164(phone):
+            self._errors.add(row, PHONE, f"{phone[:40]} is not a phone number in E.164 form, as +12015550101.")
+        else:
+            first = self._seen.setdefault(int(phone), row)
+            if first == row:
+                return True
+            self._errors.add(row, PHONE, f"{phone} is in row {first} already.")
+        return False
+
+    def _write(self, row: int, phone: str, cells: list[str]) -> None:
+        there = len(cells)
+        encoded = ",".join(
+            [f"{key}:{encode_basestring(cells[index]) if index < there else _EMPTY}" for index, key in self._keys]
+        )
+        if len(encoded) > MAX_ROW:
+            self._errors.add(row, None, f"The row holds more than {MAX_ROW} characters.")
+        elif not self._errors.total:
+            # JSON has no control characters of its own, so that a backslash is all that COPY would take for something else.
+            encoded = encoded.replace("\\", "\\\\")
+            self._target.write(f"{row}\t{phone}\t{{{encoded}}}\n")
+
+
+def read(source: Path, target: Path, wanted: Sequence[str]) -> dict[str, Any]:
+    """What is printed."""
+    errors, columns, row, count = Errors(), list[str](), 0, 0
+    contacts: Contacts | None = None
+    with (
+        source.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file,
+        target.open("w", encoding="utf-8", newline="") as out,
+    ):
+        try:
+            for row, cells in enumerate(_rows(source, file), 1):
+                if contacts is not None:
+                    contacts.add(row, cells)
+                elif any(cell.strip() for cell in cells):
+                    columns = read_header(cells, row, wanted, errors)
+                    contacts = Contacts(columns, out, errors)
+        except csv.Error as error:
+            errors.add(row + 1, None, _explained(error))
+        except Stop as stop:
+            if stop.args:
+                errors.add(row + isinstance(stop, Unreadable), None, str(stop))
+        else:
+            if contacts is None:
+                errors.add(1, None, "The file is empty: it needs a header row and contacts.")
+            elif not contacts.count:
+                errors.add(row, None, "The file has a header and no contacts.")
+    if contacts is not None:
+        count = contacts.count
+    return {"columns": columns, "rows": count, "errors": errors.first, "total_errors": errors.total}
+
+
+def _rows(source: Path, file: TextIO) -> Iterator[list[str]]:
+    with source.open("rb") as raw:
+        start = raw.read(4)
+    if start[:2] in _WIDE:
+        raise Unreadable("The file is UTF-16: save it as CSV in UTF-8.")
+    return csv.reader(Lines(file), delimiter=delimiter_of(source), strict=True)
+
+
+def _explained(error: csv.Error) -> str:
+    if "field larger" in str(error):
+        return f"A cell holds more than {MAX_CELL} characters: is a quotation mark not closed?"
+    return "The quotation marks of this row do not match."
+
+
+def main() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S))
+    os.nice(10)
+    csv.field_size_limit(MAX_CELL)
+    source, target, wanted = sys.argv[1:4]
+    print(json.dumps(read(Path(source), Path(target), json.loads(wanted))))  # noqa: T201 - its answer
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""A draft and its contacts from an uploaded file: everything is checked first, and then all of it is there, or nothing."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.campaigns.errors import WorkflowNotRunnable
+from offhook.campaigns.intake import contact_import
+from offhook.campaigns.intake.contact_files import ContactFiles
+from offhook.campaigns.schemas import CreateCampaignRequest
+from offhook.campaigns.service import new_campaign
+from offhook.campaigns.tables import Campaign
+from offhook.kit.clock import Clock
+from offhook.kit.database.database import Database
+from offhook.orgs import Caller, audit
+from offhook.telephony import Outbound
+from offhook.workflows import service as workflows
+from offhook.workflows.errors import WorkflowArchived
+from offhook.workflows.service import VersionToRun
+from offhook.workflows.validation.references import needed_variables
+
+RULES = ("calling_hours", "retry_config", "circuit_breaker", "destinations", "voicemail")
+
+
+class Creating:
+    """One per process."""
+
+    def __init__(self, db: Database, files: ContactFiles, outbound: Outbound, clock: Clock) -> None:
+        self._db = db
+        self._files = files
+        self._outbound = outbound
+        self._clock = clock
+
+    async def create(self, caller: Caller, body: CreateCampaignRequest) -> int:
+        """The id of the draft. Workflow, configuration or file unknown (404), archived or unpublished workflow (409),
+        ContactsInvalid (422)."""
+        organization_id = caller.organization_id
+        async with self._db.transaction() as session:
+            version = await runnable(session, organization_id, body.workflow_id)
+            await self._outbound.capacity(session, organization_id, body.telephony_configuration_id)
+        wanted = needed_variables(version.definition, version.template_context_variables)
+        source = self._files.path(organization_id, body.contacts_file_key)
+        lines = self._files.scratch()
+        try:
+            checked = await contact_import.check(source, lines, wanted)
+            async with self._db.transaction() as session:
+                # again, and locked until the campaign is there: reading the file took its time
+                await runnable(session, organization_id, body.workflow_id)
+                return await self._write(session, caller, body, checked)
+        finally:
+            lines.unlink(missing_ok=True)
+
+    async def _write(
+        self, session: AsyncSession, caller: Caller, body: CreateCampaignRequest, checked: contact_import.Checked
+    ) -> int:
+        campaign: Campaign = new_campaign(
+            caller.organization_id,
+            body.name,
+            body.workflow_id,
+            body.max_concurrency,
+            telephony_configuration_id=body.telephony_configuration_id,
+            contacts_file_key=body.contacts_file_key,
+            columns=list(checked.columns),
+            created_by=caller.user_id,
+            **rules_of(body.model_dump(mode="json", exclude_none=True)),
+        )
+        session.add(campaign)
+        await session.flush()
+        await contact_import.copy(session, caller.organization_id, campaign.id, checked, self._clock.now())
+        data = {"name": campaign.name, "contacts": checked.contacts}
+        await audit(session, caller, "campaign.created", f"campaign:{campaign.id}", data)
+        return campaign.id
+
+
+def rules_of(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns of the rules that a body names."""
+    return {name: given[name] for name in (*RULES, "spend_cap_cents") if name in given}
+
+
+async def runnable(session: AsyncSession, organization_id: int, workflow_id: int) -> VersionToRun:
+    """The version that calls run. workflow_not_found (404), WorkflowNotRunnable, workflow_not_published (409)."""
+    try:
+        return await workflows.published(session, organization_id, workflow_id)
+    except WorkflowArchived:
+        raise WorkflowNotRunnable from None

@@ -1,0 +1,35 @@
+"""Where the numbers of a list may be, worked out in a process of its own: see ``preflight``.
+
+    python -I preflight_program.py NUMBERS
+
+NUMBERS is a file with one number a line. Prints a JSON array of ``[time zones, country, line type, how many]``.
+"""
+
+import json
+import os
+import sys
+from collections import Counter
+from pathlib import Path
+
+from offhook.kit.phone_numbers import PhoneNumberInvalid, parse_phone
+
+Kind = tuple[tuple[str, ...], str | None, str]
+
+
+def count(numbers: Path) -> list[tuple[tuple[str, ...], str | None, str, int]]:
+    """A number that cannot be dialled is of line type ``invalid``."""
+    kinds: Counter[Kind] = Counter()
+    with numbers.open(encoding="utf-8") as file:
+        for line in file:
+            try:
+                phone = parse_phone(line.strip())
+            except PhoneNumberInvalid:
+                kinds[(), None, "invalid"] += 1
+            else:
+                kinds[phone.time_zones, phone.country, phone.line_type] += 1
+    return [(*kind, number) for kind, number in kinds.most_common()]
+
+
+if __name__ == "__main__":
+    os.nice(10)
+    print(json.dumps(count(Path(sys.argv[1]))))  # noqa: T201 - its answer

@@ -1,0 +1,1 @@
+"""Progress, reports and explanations of campaigns."""

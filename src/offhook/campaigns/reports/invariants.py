@@ -1,0 +1,222 @@
+"""Is what the database says of a campaign what the engine promises? Every invariant, asked afresh, with evidence."""
+
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.campaigns import repository
+from offhook.campaigns.engine.settlement import NEVER_DIALLED, NEVER_REACHED
+from offhook.campaigns.reports.progress import progress
+from offhook.campaigns.rules.destinations import check, destinations
+from offhook.campaigns.rules.hours import calling_hours, window
+from offhook.campaigns.tables import Campaign
+from offhook.runs.records import bulk
+from offhook.telephony.calls import status_reports as telephony
+
+BATCH: Final = 5000
+MAX_EVIDENCE: Final = 20
+# The engine settles within a tick or two; what is younger than this may be under way.
+SETTLED_AFTER: Final = timedelta(minutes=1)
+
+# rule: (query whose rows are violations, a sentence made of each row)
+_QUERIES: Final = {
+    "one final state a contact": (
+        (
+            "SELECT id, state, outcome FROM campaign_contacts WHERE campaign_id = :id AND organization_id = :org"
+            " AND ((state = 'done') <> (outcome IS NOT NULL) OR state NOT IN ('pending', 'calling', 'done')) LIMIT :limit"
+        ),
+        "contact {id} is {state} with outcome {outcome}",
+    ),
+    "a campaign that is over has no contact left": (
+        (
+            "SELECT contact.id, contact.state, campaign.status FROM campaigns campaign JOIN campaign_contacts contact"
+            " ON contact.campaign_id = campaign.id WHERE campaign.id = :id AND campaign.organization_id = :org"
+            " AND campaign.status = 'completed' AND contact.state <> 'done' LIMIT :limit"
+        ),
+        "contact {id} is {state} although the campaign is {status}",
+    ),
+    "never two live dials to one contact": (
+        (
+            "SELECT one.contact_id, one.id AS first, two.id AS second FROM campaign_attempts one JOIN campaign_attempts two"
+            " ON two.contact_id = one.contact_id AND two.number > one.number"
+            " AND two.reserved_at < coalesce(one.ended_at, 'infinity')"
+            " WHERE one.campaign_id = :id AND one.organization_id = :org LIMIT :limit"
+        ),
+        "attempts {first} and {second} of contact {contact_id} overlap",
+    ),
+    "who is being called has one open attempt, and nobody else has": (
+        (
+            "SELECT contact.id, contact.state, count(attempt.id) AS open FROM campaign_contacts contact"
+            " LEFT JOIN campaign_attempts attempt ON attempt.contact_id = contact.id AND attempt.state <> 'final'"
+            " WHERE contact.campaign_id = :id AND contact.organization_id = :org GROUP BY contact.id"
+            " HAVING count(attempt.id) <> CASE WHEN contact.state = 'calling' THEN 1 ELSE 0 END LIMIT :limit"
+        ),
+        "contact {id} is {state} and has {open} open attempts",
+    ),
+    "nobody is dialled again without a reason": (
+        (
+            "SELECT id, contact_id, number FROM campaign_attempts WHERE campaign_id = :id AND organization_id = :org"
+            " AND number > 1 AND coalesce(because, '') = '' LIMIT :limit"
+        ),
+        "attempt {id} is dial {number} of contact {contact_id} and has no reason",
+    ),
+    "attempts are numbered without a gap": (
+        (
+            "SELECT contact_id, count(*) AS made, max(number) AS highest FROM campaign_attempts WHERE campaign_id = :id"
+            " AND organization_id = :org GROUP BY contact_id HAVING count(*) <> max(number) LIMIT :limit"
+        ),
+        "contact {contact_id} has {made} attempts, the last one is number {highest}",
+    ),
+    "dials are what the attempts say": (
+        (
+            "SELECT contact.id, contact.dials, count(attempt.id) AS made FROM campaign_contacts contact"
+            " LEFT JOIN campaign_attempts attempt ON attempt.contact_id = contact.id"
+            " AND coalesce(attempt.reason, '') <> ALL(:free)"
+            " WHERE contact.campaign_id = :id AND contact.organization_id = :org AND coalesce(contact.reason, '') <> ALL(:free)"
+            " GROUP BY contact.id HAVING contact.dials <> count(attempt.id) LIMIT :limit"
+        ),
+        "contact {id} says {dials} dials and has {made} attempts",
+    ),
+    "how a contact ended is how its last attempt ended": (
+        (
+            "SELECT contact.id, contact.outcome, last.outcome AS attempted FROM campaign_contacts contact"
+            " JOIN LATERAL (SELECT outcome, reason FROM campaign_attempts WHERE contact_id = contact.id"
+            "   ORDER BY number DESC LIMIT 1) last ON true"
+            " WHERE contact.campaign_id = :id AND contact.organization_id = :org AND contact.state = 'done'"
+            " AND contact.outcome <> last.outcome AND coalesce(last.reason, '') <> ALL(:free)"
+            " AND contact.outcome NOT IN ('do_not_call', 'invalid_number', 'canceled')"
+            " AND contact.reason IS NOT DISTINCT FROM last.reason LIMIT :limit"
+        ),
+        "contact {id} is {outcome}, its last attempt {attempted}",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """``evidence`` names the rows."""
+
+    rule: str
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """``checks`` are the rules that were asked; ``contacts`` and ``attempts`` how many rows they were asked of."""
+
+    campaign_id: int
+    status: str
+    contacts: int
+    attempts: int
+    checks: tuple[str, ...]
+    violations: tuple[Violation, ...]
+
+
+async def audit(session: AsyncSession, campaign: Campaign, now: datetime) -> Audit:
+    """Ask every invariant of one campaign. Hours and caps are judged by what the campaign says today.
+
+    ``session`` is a :meth:`Database.snapshot`: a campaign that goes on meanwhile would not add up.
+    """
+    found: list[Violation] = []
+    scope = {"id": campaign.id, "org": campaign.organization_id, "limit": MAX_EVIDENCE}
+    for rule, (query, sentence) in _QUERIES.items():
+        values = scope | ({"free": [NEVER_DIALLED, NEVER_REACHED]} if ":free" in query else {})
+        rows = await session.execute(text(query), values)
+        found += [Violation(rule, sentence.format(**row._asdict())) for row in rows]
+    more = _Streamed(campaign)
+    async for batch in _attempts(session, campaign):
+        await more.look_at(session, batch, now)
+    found += more.violations()
+    reached = await progress(session, campaign.organization_id, campaign.id)
+    if reached.total_contacts != reached.pending + reached.in_progress + reached.completed:
+        found.append(Violation(_PROGRESS, f"{reached}"))
+    checks = (*_QUERIES, *_STREAMED, _PROGRESS)
+    return Audit(campaign.id, campaign.status, reached.total_contacts, more.seen, checks, tuple(found))
+
+
+_PROGRESS: Final = "progress adds up"
+_HOURS: Final = "never outside calling hours"
+_CAP: Final = "never above the campaign's cap"
+_SLOT: Final = "no slot outlives its call"
+_RUN: Final = "every dial has its own run"
+_SANDBOX: Final = "the sandbox rang once for every dial"
+_STREAMED: Final = (_HOURS, _CAP, _SLOT, _RUN, _SANDBOX)
+
+
+async def _attempts(session: AsyncSession, campaign: Campaign) -> AsyncIterator[Sequence[Any]]:
+    """All attempts in the order of their ids, a batch at a time."""
+    after = 0
+    while True:
+        rows = await repository.attempts_after(session, campaign.organization_id, campaign.id, after, BATCH)
+        if not rows:
+            return
+        yield rows
+        after = rows[-1].id
+
+
+class _Streamed:
+    """What needs more than one statement: attempts against hours, runs, and what the sandbox saw."""
+
+    def __init__(self, campaign: Campaign) -> None:
+        self._campaign = campaign
+        self._hours = calling_hours(campaign.calling_hours)
+        self._found: dict[str, list[str]] = defaultdict(list)
+        self._changes: list[tuple[datetime, int]] = []
+        self.seen = 0
+
+    async def look_at(self, session: AsyncSession, rows: Sequence[Any], now: datetime) -> None:
+        self.seen += len(rows)
+        for row in rows:
+            self._changes.append((row.reserved_at, 1))
+            self._changes.append((row.ended_at or datetime.max.replace(tzinfo=UTC), -1))
+            self._look_at_hours(row)
+        organization_id = self._campaign.organization_id
+        run_ids = [row.run_id for row in rows if row.run_id is not None]
+        ends = {end.run_id: end for end in await bulk.endings(session, organization_id, run_ids)}
+        rang = await telephony.sandbox_calls(session, organization_id, run_ids)
+        for row in rows:
+            self._look_at_run(row, ends.get(row.run_id), rang.get(row.run_id, 0), now)
+
+    def _look_at_hours(self, row: Any) -> None:
+        if self._hours is None or row.reason == NEVER_DIALLED:
+            return
+        zones = check(destinations(None), row.phone_number).zones
+        if not window(self._hours, row.reserved_at, zones).is_open:
+            self._note(_HOURS, f"attempt {row.id} was dialled at {row.reserved_at.isoformat()}")
+
+    def _look_at_run(self, row: Any, end: bulk.RunEnd | None, rang: int, now: datetime) -> None:
+        if row.run_id is None:
+            if row.state != "final":
+                self._note(_RUN, f"attempt {row.id} is {row.state} and has no run")
+            return
+        if end is None:
+            return
+        is_over = end.status is not None
+        if row.state != "final" and is_over and now - row.reserved_at > SETTLED_AFTER:
+            self._note(_SLOT, f"attempt {row.id} is {row.state}, its run {row.run_id} ended as {end.status}")
+        if row.state == "final" and not is_over and now - row.ended_at > SETTLED_AFTER:
+            self._note(_SLOT, f"run {row.run_id} is live, its attempt {row.id} ended as {row.outcome}")
+        if rang > 1:
+            self._note(_SANDBOX, f"{rang} phones rang for attempt {row.id}")
+        if rang and row.reason in {NEVER_DIALLED, NEVER_REACHED}:
+            self._note(_SANDBOX, f"attempt {row.id} is {row.reason}, and a phone rang for it")
+
+    def violations(self) -> Iterable[Violation]:
+        live = peak = 0
+        at = None
+        for when, change in sorted(self._changes):
+            live += change
+            if live > peak:
+                peak, at = live, when
+        if at is not None and peak > self._campaign.max_concurrency:
+            self._note(_CAP, f"{peak} calls at {at.isoformat()}, {self._campaign.max_concurrency} are allowed")
+        return [Violation(rule, evidence) for rule, listed in self._found.items() for evidence in listed]
+
+    def _note(self, rule: str, evidence: str) -> None:
+        if len(self._found[rule]) < MAX_EVIDENCE:
+            self._found[rule].append(evidence)

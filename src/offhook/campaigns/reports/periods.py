@@ -1,0 +1,26 @@
+"""The bounds of a report's time: ISO 8601, a plain day counts whole."""
+
+from datetime import UTC, date, datetime, timedelta
+
+from offhook.campaigns.reports.report import Period
+from offhook.kit.filters.criteria import FilterInvalid
+
+
+def period(start: str | None, end: str | None) -> Period:
+    """FilterInvalid (422) names the parameter that is no time. Times without a zone are UTC."""
+    return Period(_instant("start_date", start, is_end=False), _instant("end_date", end, is_end=True))
+
+
+def _instant(name: str, text: str | None, *, is_end: bool) -> datetime | None:
+    if not text:
+        return None
+    try:
+        if len(text) == len("2026-01-31"):
+            day = datetime.combine(date.fromisoformat(text), datetime.min.time(), UTC)
+            return day + timedelta(days=1) if is_end else day
+        # a plus sign that was not escaped in the address arrives as a space
+        moment = datetime.fromisoformat(text.replace(" ", "+") if "T" in text else text)
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return moment.astimezone(UTC) + timedelta(microseconds=1 if is_end else 0)
+    except (ValueError, OverflowError):
+        raise FilterInvalid([name], f"{name} is no ISO 8601 time.", "datetime_parsing") from None

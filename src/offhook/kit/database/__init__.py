@@ -1,0 +1,1 @@
+"""PostgreSQL: the engine and its transactions, the embedded server, migrations, LISTEN."""

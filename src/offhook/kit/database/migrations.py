@@ -1,0 +1,137 @@
+"""Brings a database to the schema of this code: forwards only, one process at a time, saying what it does.
+
+Migrations are files ``NNNN_what.py`` whose revision is ``NNNN``, one after the other. Alembic runs them; whether there
+is anything to run is answered without importing it, so that a start that has nothing to do costs one query.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, MetaData, text
+from sqlalchemy.exc import ProgrammingError
+
+from offhook.kit.database.database import Database
+
+_LOCK = 0x0FF4AD0  # any constant of our own
+_PACKAGED = Path(__file__).parents[2] / "_migrations"
+_CHECKOUT = Path(__file__).parents[4] / "migrations"
+_FILE = re.compile(r"(\d{4})_(\w+)\.py")
+
+
+class MigrationError(Exception):
+    """The database cannot be brought to this code's schema: one sentence that says why."""
+
+
+def folder() -> Path:
+    """The migrations: inside an installed wheel, or at the top of a checkout."""
+    return _PACKAGED if _PACKAGED.is_dir() else _CHECKOUT
+
+
+def revisions() -> dict[str, str]:
+    """Every revision in order, with its name."""
+    matches = (_FILE.fullmatch(path.name) for path in (folder() / "versions").iterdir())
+    return dict(sorted((found[1], found[2].replace("_", " ")) for found in matches if found))
+
+
+def head() -> str:
+    """The revision of this code."""
+    return next(reversed(revisions()))
+
+
+async def current(db: Database) -> str | None:
+    """The database's revision; None for an empty database."""
+    try:
+        async with db.transaction() as session:
+            return (await session.execute(text("SELECT version_num FROM alembic_version"))).scalar_one_or_none()
+    except ProgrammingError:
+        return None
+
+
+async def is_current(db: Database) -> bool:
+    """Whether the database has exactly this code's schema."""
+    return await current(db) == head()
+
+
+async def require_current(db: Database) -> None:
+    """Raise :class:`MigrationError` with what to do when the schema is not this code's."""
+    at = await current(db)
+    if _missing(at):
+        where = "has no schema yet" if at is None else f"is at migration {at}, this version needs {head()}"
+        raise MigrationError(f"The database {where}: run `offhook migrate`, or start the server once.")
+
+
+async def upgrade(db: Database, say: Callable[[str], None]) -> list[str]:
+    """Apply what is missing, each migration in a transaction of its own; the revisions that were applied.
+
+    A second process waits for the first and finds nothing left to do. :class:`MigrationError` when the database is
+    newer than this code.
+    """
+    async with db.transaction() as lock:
+        await lock.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+        missing = _missing(await current(db))
+        for revision, name in missing:
+            say(f"Applying migration {revision}: {name}.")
+            async with db.engine.connect() as connection:
+                await connection.run_sync(_run, revision)
+        return [revision for revision, _ in missing]
+
+
+def _missing(at: str | None) -> list[tuple[str, str]]:
+    known = revisions()
+    if at is not None and at not in known:
+        raise MigrationError(
+            f"The database is at migration {at}, this version of Offhook only knows up to {head()}: "
+            "start the newer version, or restore a backup from before it."
+        )
+    return [(revision, name) for revision, name in known.items() if at is None or revision > at]
+
+
+def _run(connection: Connection, revision: str) -> None:
+    import alembic.command  # noqa: PLC0415 - 8 MB and 0.3 s that only a start with work to do needs
+
+    alembic.command.upgrade(_config(connection, None), revision)
+
+
+def differences(connection: Connection, metadata: MetaData) -> list[Any]:
+    """What Alembic would still change to make the database like ``metadata``; for tests."""
+    import alembic.autogenerate  # noqa: PLC0415
+    import alembic.migration  # noqa: PLC0415
+
+    context = alembic.migration.MigrationContext.configure(
+        connection, opts={"compare_type": True, "compare_server_default": True, "include_name": _is_ours}
+    )
+    return list(_flat(alembic.autogenerate.compare_metadata(context, metadata)))
+
+
+def write_migration(connection: Connection, metadata: MetaData, message: str) -> Path:
+    """Write the next migration from the difference between the database and ``metadata``; its path."""
+    import alembic.command  # noqa: PLC0415
+
+    number = f"{int(head()) + 1:04d}" if revisions() else "0001"
+    script = alembic.command.revision(_config(connection, metadata), message, autogenerate=True, rev_id=number)
+    if script is None or isinstance(script, list):
+        raise MigrationError("Alembic wrote no migration.")
+    return Path(script.path)
+
+
+def _config(connection: Connection, metadata: MetaData | None) -> Any:
+    import alembic.config  # noqa: PLC0415
+
+    config = alembic.config.Config()
+    config.set_main_option("script_location", str(folder()).replace("%", "%%"))
+    config.set_main_option("file_template", "%%(rev)s_%%(slug)s")
+    config.set_main_option("path_separator", "os")
+    config.attributes["connection"] = connection
+    config.attributes["metadata"] = metadata
+    return config
+
+
+def _is_ours(name: str | None, kind: str, _parents: object) -> bool:
+    return not (kind == "table" and name is not None and name.startswith("pgqueuer"))
+
+
+def _flat(changes: Iterable[Any]) -> Iterable[Any]:
+    for change in changes:
+        yield from change if isinstance(change, list) else [change]

@@ -1,0 +1,73 @@
+"""One LISTEN connection that is opened again whenever it is lost: how a process hears of the others."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Final
+
+import asyncpg
+import structlog
+
+from offhook.kit.database.database import Database
+from offhook.kit.database.outage import DATABASE_ERRORS
+
+_RECONNECT_S: Final = 1.0
+log = structlog.get_logger(__name__)
+
+
+class Hearing:
+    """``on_news`` gets each payload of ``channel``. ``on_deaf`` is called after every connecting: what was said before
+    was not heard, so everybody looks once."""
+
+    def __init__(
+        self, db: Database, channel: str, on_news: Callable[[str], None], on_deaf: Callable[[], None], *, name: str
+    ) -> None:
+        self._db = db
+        self._channel = channel
+        self._on_news = on_news
+        self._on_deaf = on_deaf
+        self._name = name
+        self._task: asyncio.Task[None] | None = None
+        self._is_listening = asyncio.Event()
+
+    def start(self) -> None:
+        """Begin to hear; again is fine."""
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._hear(), name=self._name)
+
+    async def ready(self, timeout_s: float = 2.0) -> None:
+        """Wait until news of other processes come in, so that nothing falls between asking and listening."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                await self._is_listening.wait()
+
+    async def close(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+
+    async def _hear(self) -> None:
+        while True:
+            try:
+                await self._hear_until_lost()
+            except DATABASE_ERRORS as error:
+                log.warning("hearing_lost", name=self._name, error=type(error).__name__)
+            self._is_listening.clear()
+            await asyncio.sleep(_RECONNECT_S)
+
+    async def _hear_until_lost(self) -> None:
+        _, parameters = self._db.engine.dialect.create_connect_args(self._db.engine.url)
+        connection = await asyncpg.connect(**parameters)
+        lost = asyncio.Event()
+        connection.add_termination_listener(lambda _: lost.set())
+        try:
+            await connection.add_listener(self._channel, self._on_notify)
+            self._is_listening.set()
+            self._on_deaf()
+            await lost.wait()
+        finally:
+            connection.terminate()
+
+    def _on_notify(self, _connection: Any, _pid: int, _channel: str, payload: Any) -> None:
+        self._on_news(str(payload))

@@ -1,0 +1,1 @@
+"""Files: object storage, the data folder, CSV and downloads."""

@@ -1,0 +1,108 @@
+"""Who works in a data folder: one server at a time, and a note by which other commands find it."""
+
+import fcntl
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from offhook.kit.processes.child_process import is_running
+
+
+class DataFolderError(Exception):
+    """The data folder cannot be used: one sentence that says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerInfo:
+    """The process that owns the folder. ``url`` is None for one that serves no HTTP (a worker, a short command)."""
+
+    pid: int
+    url: str | None
+    database_url: str | None
+
+
+class DataFolder:
+    """``OFFHOOK_DATA_DIR``: made on first use, private to its user."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.absolute()
+
+    def prepare(self) -> None:
+        """Make the folder; :class:`DataFolderError` when it cannot be made or written."""
+        try:
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise DataFolderError(
+                f"The data folder {self.path} cannot be made ({error.strerror}): set OFFHOOK_DATA_DIR to a folder of yours."
+            ) from None
+        if not os.access(self.path, os.W_OK | os.X_OK):
+            raise DataFolderError(
+                f"The data folder {self.path} cannot be written: set OFFHOOK_DATA_DIR to a folder of yours."
+            )
+
+    @contextmanager
+    def locked(self, *, wait_s: float = 0) -> Iterator[None]:
+        """Own the folder for the length of the block; :class:`DataFolderError` names the owner when it is taken.
+
+        The kernel drops the lock with our process, however that ends.
+        """
+        self.prepare()
+        deadline = time.monotonic() + wait_s
+        with (self.path / "lock").open("a") as file:
+            while True:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if time.monotonic() >= deadline:
+                        raise DataFolderError(self._taken()) from None
+                    time.sleep(0.05)
+            try:
+                yield
+            finally:
+                self.forget()
+
+    def announce(self, info: ServerInfo) -> None:
+        """Write the note; only its owner may read it."""
+        note = self._note.with_suffix(".tmp")
+        note.touch(mode=0o600)
+        note.write_text(json.dumps(asdict(info)))
+        note.replace(self._note)
+
+    def forget(self) -> None:
+        self._note.unlink(missing_ok=True)
+
+    def running(self) -> ServerInfo | None:
+        """The process that announced itself here and still holds the lock."""
+        try:
+            info = ServerInfo(**json.loads(self._note.read_text()))
+        except (OSError, ValueError, TypeError):
+            return None
+        return info if is_running(info.pid) and self._is_locked() else None
+
+    def _is_locked(self) -> bool:
+        """A process id comes back to another process some day; a lock does not outlive its owner."""
+        with (self.path / "lock").open("a") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return True
+            return False
+
+    @property
+    def _note(self) -> Path:
+        return self.path / "server.json"
+
+    def _taken(self) -> str:
+        owner = self.running()
+        if owner is None:
+            return f"Another Offhook process is using the data folder {self.path}: wait for it, or stop it."
+        at = f" at {owner.url}" if owner.url else ""
+        return (
+            f"Offhook already runs on the data folder {self.path} (process {owner.pid}{at}): "
+            "stop it, or set OFFHOOK_DATA_DIR to another folder."
+        )

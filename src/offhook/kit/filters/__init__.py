@@ -1,0 +1,1 @@
+"""The filters parameter of lists."""

@@ -1,0 +1,101 @@
+"""uvicorn as we run it: on a socket that is already bound, with our signals and our order of shutting down."""
+
+import asyncio
+import contextlib
+import gc
+import signal
+import socket
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+
+import uvicorn
+from fastapi import FastAPI
+
+from offhook.kit.media_sockets.media_socket_protocol import MediaSocketProtocol
+
+GRACE_S = 10
+# Longer than carriers, reverse proxies and HTTP libraries (5 to 60 s) keep a connection that nobody uses: who closes it
+# first must be they, or a request of theirs meets the close and is lost.
+UNUSED_S = 75
+
+
+class PortInUse(Exception):
+    """The address cannot be listened on: one sentence."""
+
+
+@contextmanager
+def listening(host: str, port: int) -> Iterator[socket.socket]:
+    """A bound socket; port 0 takes a free one. :class:`PortInUse` when another process has it."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as bound:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            bound.bind((host, port))
+            bound.listen(2048)
+        except OSError as error:
+            raise PortInUse(
+                f"Port {port} on {host} cannot be used ({error.strerror}): stop the other program, or choose a port "
+                "with --port or OFFHOOK_PORT."
+            ) from None
+        bound.setblocking(False)
+        yield bound
+
+
+class HttpServer(uvicorn.Server):
+    """Says when it is ready, and runs ``before_shutdown`` while its connections are still open."""
+
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        *,
+        on_ready: Callable[[], None],
+        before_shutdown: Callable[[], Awaitable[None]],
+    ) -> None:
+        super().__init__(config)
+        self._on_ready = on_ready
+        self._before_shutdown = before_shutdown
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """The first signal ends in order, the second at once; uvicorn's own way would end the process before us."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self._stop)
+        try:
+            yield
+        finally:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.remove_signal_handler(number)
+
+    def _stop(self) -> None:
+        self.force_exit = self.should_exit
+        self.should_exit = True
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        # What lives now lives on: the collector need not look at it again while audio flows.
+        gc.collect()
+        gc.freeze()
+        self._on_ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await self._before_shutdown()
+        await super().shutdown(sockets=sockets)
+
+
+def configuration(app: FastAPI, *, max_socket_message_bytes: int) -> uvicorn.Config:
+    """uvloop is the caller's: the loop already runs when this is used."""
+    return uvicorn.Config(
+        app,
+        http="httptools",
+        ws=MediaSocketProtocol,
+        ws_max_size=max_socket_message_bytes,
+        ws_per_message_deflate=False,
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,  # the application reads them (kit.http.proxies)
+        timeout_keep_alive=UNUSED_S,
+        timeout_graceful_shutdown=GRACE_S,
+    )

@@ -1,0 +1,1 @@
+"""WebSockets for live audio."""

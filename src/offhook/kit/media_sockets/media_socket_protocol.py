@@ -1,0 +1,343 @@
+"""WebSockets for live audio: uvicorn's own protocol until the handshake is over, a bare RFC 6455 loop after it.
+
+Routing, authentication and refusals are ASGI's as for every other path. An endpoint that carries audio then takes the
+connection over (``offhook.kit.media_sockets.sockets.open_socket``): from there each message is one function call, without a queue, a
+task switch, read pausing or compression. Measured in docs/performance.md. Switch it on with
+``uvicorn.Config(ws=MediaSocketProtocol)``.
+"""
+
+import asyncio
+import struct
+from asyncio import TimerHandle
+from dataclasses import dataclass
+from typing import Any, Final
+
+from uvicorn.config import Config
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from uvicorn.server import ServerState
+from websockets.frames import (  # type: ignore[attr-defined]  # apply_mask is C where there is a wheel
+    CloseCode,
+    apply_mask,
+)
+from websockets.http11 import Request
+
+from offhook.kit.media_sockets.sockets import (
+    EXTENSION,
+    GOING_AWAY,
+    LOST,
+    NORMAL,
+    POLICY,
+    STALLED_S,
+    Receiver,
+    fit_reason,
+)
+
+PING_EVERY_S: Final = 20.0
+CLOSING_S: Final = 3.0
+# One second of audio: more than this unsent means that the peer has stopped reading.
+HIGH_WATER: Final = 32 * 1024
+
+CONT, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
+_LENGTH_16: Final = struct.Struct("!BBH")
+_LENGTH_64: Final = struct.Struct("!BBQ")
+_FATAL: Final = frozenset({int(CloseCode.PROTOCOL_ERROR)})
+
+
+class FrameError(Exception):
+    """The peer broke the protocol; ``code`` is the close code that says how."""
+
+    def __init__(self, code: int, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code
+        self.reason = reason
+
+
+@dataclass(slots=True)
+class Message:
+    """A whole message or control frame; ``opcode`` is never CONT."""
+
+    opcode: int
+    payload: bytes
+
+
+def frame(opcode: int, payload: bytes) -> bytes:
+    """One unmasked final frame, as a server sends it."""
+    size = len(payload)
+    if size < 126:
+        return bytes((0x80 | opcode, size)) + payload
+    if size < 65536:
+        return _LENGTH_16.pack(0x80 | opcode, 126, size) + payload
+    return _LENGTH_64.pack(0x80 | opcode, 127, size) + payload
+
+
+class FrameReader:
+    """Bytes of a client in, whole messages out. A message that is too big is skipped, not kept."""
+
+    def __init__(self, max_message_bytes: int) -> None:
+        self._max = max_message_bytes
+        self._rest = b""
+        self._parts: list[bytes] = []
+        self._parts_size = 0
+        self._parts_opcode = CONT
+        self._skip = 0
+
+    def feed(self, data: bytes) -> "list[Message | FrameError]":
+        """Messages in order; an error in the list stands where the peer made it. After 1002 nothing more is read."""
+        found: list[Message | FrameError] = []
+        if self._rest:
+            data = self._rest + data
+            self._rest = b""
+        position, end = 0, len(data)
+        while position < end:
+            if self._skip:
+                step = min(self._skip, end - position)
+                self._skip -= step
+                position += step
+                continue
+            try:
+                taken = self._one(data, position, end, found)
+            except FrameError as error:
+                found.append(error)
+                return found
+            if not taken:
+                self._rest = data[position:]
+                break
+            position += taken
+        return found
+
+    def _one(self, data: bytes, start: int, end: int, found: "list[Message | FrameError]") -> int:
+        """Read the frame at ``start``; return its length in bytes, 0 when it is not complete yet."""
+        if end - start < 6:
+            return 0
+        first, second = data[start], data[start + 1]
+        size = second & 0x7F
+        head = start + 2
+        if size == 126:
+            if end - start < 8:
+                return 0
+            size = (data[head] << 8) | data[head + 1]
+            head += 2
+        elif size == 127:
+            if end - start < 14:
+                return 0
+            size = int.from_bytes(data[head : head + 8], "big")
+            head += 8
+        body = head + 4
+        opcode = first & 0x0F
+        self._check(first, second, opcode, size)
+        if size + self._parts_size > self._max and opcode < CLOSE:
+            found.append(FrameError(CloseCode.MESSAGE_TOO_BIG, f"a message may have {self._max} bytes"))
+            self._parts, self._parts_size, self._parts_opcode = [], 0, CONT
+            self._skip = max(0, body + size - end)
+            return min(body + size, end) - start
+        if end - body < size:
+            return 0
+        payload = apply_mask(data[body : body + size], data[head:body])
+        if first >= 0x80 and opcode:
+            found.append(Message(opcode, payload))
+        else:
+            self._fragment(first >= 0x80, opcode, payload, found)
+        return body + size - start
+
+    def _check(self, first: int, second: int, opcode: int, size: int) -> None:
+        if first & 0x70:
+            raise FrameError(CloseCode.PROTOCOL_ERROR, "reserved bits are set")
+        if not second & 0x80:
+            raise FrameError(CloseCode.PROTOCOL_ERROR, "a client must mask its frames")
+        if opcode >= CLOSE:
+            if opcode > PONG:
+                raise FrameError(CloseCode.PROTOCOL_ERROR, "unknown opcode")
+            if size > 125 or first < 0x80:
+                raise FrameError(CloseCode.PROTOCOL_ERROR, "a control frame is too long or fragmented")
+        elif opcode > BINARY:
+            raise FrameError(CloseCode.PROTOCOL_ERROR, "unknown opcode")
+        elif opcode and self._parts_opcode:
+            raise FrameError(CloseCode.PROTOCOL_ERROR, "a new message begins inside another")
+
+    def _fragment(self, is_last: bool, opcode: int, payload: bytes, found: "list[Message | FrameError]") -> None:
+        if opcode:
+            self._parts_opcode = opcode
+        elif not self._parts_opcode:
+            raise FrameError(CloseCode.PROTOCOL_ERROR, "nothing to continue")
+        self._parts.append(payload)
+        # an empty fragment counts too, or a peer could send them for ever
+        self._parts_size += max(len(payload), 1)
+        if is_last:
+            found.append(Message(self._parts_opcode, b"".join(self._parts)))
+            self._parts, self._parts_size, self._parts_opcode = [], 0, CONT
+
+
+class MediaSocketProtocol(WebSocketsSansIOProtocol):
+    """uvicorn's protocol class, and after :meth:`take_over` a :class:`~offhook.kit.media_sockets.sockets.PushSocket`."""
+
+    def __init__(
+        self,
+        config: Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        _loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        super().__init__(config, server_state, app_state, _loop)
+        # compressing base64 audio costs more CPU than the whole rest of a call
+        self.conn.available_extensions = []
+        self._receiver: Receiver | None = None
+        self._reader = FrameReader(0)
+        self._over = asyncio.Event()
+        self._was_heard = True
+        self._is_broken = False
+        self._fast_timer: TimerHandle | None = None
+        self._stall_timer: TimerHandle | None = None
+        self._is_taken = False
+
+    def handle_connect(self, event: Request) -> None:
+        super().handle_connect(event)
+        if not self.close_sent:
+            self.scope["extensions"][EXTENSION] = {"socket": self}
+
+    async def send(self, message: Any) -> None:
+        await super().send(message)
+        if self.initial_response is not None and self.close_sent:
+            # a refusal in HTTP is an answer too: without this, uvicorn logs an error for every wrong token
+            self.handshake_complete = True
+
+    def take_over(self, receiver: Receiver, max_message_bytes: int) -> "MediaSocketProtocol":
+        """Give every further message to the receiver. Call it right after the handshake was accepted."""
+        self._is_taken = True
+        self._receiver = receiver
+        self._reader = FrameReader(max_message_bytes)
+        self.stop_keepalive()
+        if self.disconnected or self.transport.is_closing():
+            # the peer went while it was answered, which is no error of the application's
+            self.handshake_complete = True
+            self._over.set()
+            self._finish(LOST, "")
+            return self
+        self.transport.set_write_buffer_limits(high=HIGH_WATER)
+        if self.read_paused:
+            self.read_paused = False
+            self.transport.resume_reading()
+        self._fast_timer = self.loop.call_later(PING_EVERY_S, self._keep_alive)
+        return self
+
+    # asyncio.Protocol
+
+    def data_received(self, data: bytes) -> None:
+        if not self._is_taken:
+            super().data_received(data)
+            return
+        self._was_heard = True
+        if self._is_broken:
+            return
+        for item in self._reader.feed(data):
+            if isinstance(item, FrameError):
+                self._is_broken = item.code in _FATAL
+                self.close(item.code, item.reason)
+            elif item.opcode == CLOSE:
+                self._peer_closes(item.payload)
+                return
+            elif not self.close_sent:
+                self._deliver(item)
+
+    def _deliver(self, message: Message) -> None:
+        receiver = self._receiver
+        if receiver is None:
+            return
+        if message.opcode == TEXT:
+            try:
+                text = str(message.payload, "utf-8")
+            except UnicodeDecodeError:
+                self.close(CloseCode.INVALID_DATA, "text is not UTF-8")
+                return
+            receiver.on_text(text)
+        elif message.opcode == BINARY:
+            receiver.on_binary(message.payload)
+        elif message.opcode == PING:
+            self._write(PONG, message.payload)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._cancel_timers()
+        self._over.set()
+        self._finish(LOST, "")
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        if self._is_taken and self._stall_timer is None:
+            self._stall_timer = self.loop.call_later(STALLED_S, self._stalled)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._stall_timer is not None:
+            self._stall_timer.cancel()
+            self._stall_timer = None
+
+    def shutdown(self) -> None:
+        if not self._is_taken:
+            super().shutdown()
+            return
+        self.close(GOING_AWAY, "the server stops")
+
+    # PushSocket
+
+    def send_text(self, utf8: bytes) -> None:
+        self._write(TEXT, utf8)
+
+    def send_binary(self, payload: bytes) -> None:
+        self._write(BINARY, payload)
+
+    def _write(self, opcode: int, payload: bytes) -> None:
+        if not self.close_sent and not self.disconnected:
+            self.transport.write(frame(opcode, payload))
+
+    def close(self, code: int = NORMAL, reason: str = "") -> None:
+        if self.close_sent or self.disconnected:
+            return
+        self._write(CLOSE, struct.pack("!H", code) + fit_reason(reason).encode())
+        self.close_sent = True
+        self._cancel_timers()
+        self._fast_timer = self.loop.call_later(CLOSING_S, self.transport.close)
+        self._finish(code, reason)
+
+    async def wait_closed(self) -> None:
+        # not before the line itself is down: uvicorn cuts the connection when the endpoint returns, and with bytes
+        # still unread that would be a reset which takes our goodbye with it
+        await self._over.wait()
+
+    # inside
+
+    def _peer_closes(self, payload: bytes) -> None:
+        code, reason = 1005, ""
+        if len(payload) >= 2:
+            code, reason = int.from_bytes(payload[:2], "big"), payload[2:].decode(errors="replace")
+        if not self.close_sent:
+            self._write(CLOSE, payload[:2])
+            self.close_sent = True
+        self._cancel_timers()
+        self._finish(code, reason)
+        self.transport.close()
+
+    def _keep_alive(self) -> None:
+        if not self._was_heard:
+            self.close(CloseCode.INTERNAL_ERROR, "keepalive ping timeout")
+            return
+        self._was_heard = False
+        self._write(PING, b"")
+        self._fast_timer = self.loop.call_later(PING_EVERY_S, self._keep_alive)
+
+    def _stalled(self) -> None:
+        self._stall_timer = None
+        self._cancel_timers()
+        self.close_sent = True
+        self._finish(POLICY, "the peer does not read")
+        self.transport.abort()
+
+    def _cancel_timers(self) -> None:
+        for timer in (self._fast_timer, self._stall_timer):
+            if timer is not None:
+                timer.cancel()
+        self._fast_timer = self._stall_timer = None
+
+    def _finish(self, code: int, reason: str) -> None:
+        receiver, self._receiver = self._receiver, None
+        if receiver is not None:
+            receiver.on_closed(code, reason)

@@ -1,0 +1,1 @@
+"""Child processes: supervised, limited, never outliving their parent."""

@@ -1,0 +1,1 @@
+"""An organization's model configuration: formats, resolution, checks, previews."""

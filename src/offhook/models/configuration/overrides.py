@@ -1,0 +1,99 @@
+"""What a workflow may choose of models for itself (``workflow_configurations.models``); never a key or an address."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from offhook.kit.json_numbers import Number, Whole
+from offhook.models.schemas import Name
+
+
+class _Override(BaseModel):
+    """Without ``provider`` the rest changes the organization's own service."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    provider: Name | None = None
+    model: Name | None = None
+
+
+class LlmOverride(_Override):
+    temperature: Annotated[Number, Field(ge=0, le=2)] | None = None
+    max_tokens: Annotated[Whole, Field(ge=1, le=200_000)] | None = None
+
+
+class TtsOverride(_Override):
+    voice_id: Name | None = None
+    speed: Annotated[Number, Field(ge=0.25, le=4)] | None = None
+
+
+class SttOverride(_Override):
+    language: Annotated[str, Field(pattern=r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$", max_length=35)] | None = None
+
+
+class LlmFallback(LlmOverride):
+    provider: Name
+
+
+class TtsFallback(TtsOverride):
+    provider: Name
+
+
+class SttFallback(SttOverride):
+    provider: Name
+
+
+class FallbackOverrides(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    llm: Annotated[list[LlmFallback], Field(max_length=5)] | None = None
+    tts: Annotated[list[TtsFallback], Field(max_length=5)] | None = None
+    stt: Annotated[list[SttFallback], Field(max_length=5)] | None = None
+
+
+class WorkflowModels(BaseModel):
+    """The shape; what it names is checked by ``ModelConfigurations.check_override``, which knows the organization."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    llm: LlmOverride | None = None
+    tts: TtsOverride | None = None
+    stt: SttOverride | None = None
+    fallbacks: FallbackOverrides | None = None
+
+
+_KINDS: dict[str, type[_Override]] = {"llm": LlmOverride, "tts": TtsOverride, "stt": SttOverride}
+
+
+def of_reference(sent: Mapping[str, Any]) -> WorkflowModels:
+    """What clients of the reference send as ``model_overrides`` (services by kind) or as
+    ``model_configuration_v2_override`` (a whole configuration), in our shape.
+
+    ``voice`` is our ``voice_id``; fields that no service of ours has are left out. Raises ValueError for keys, for
+    addresses and for modes that are not offered here.
+    """
+    services: Any = sent
+    if "mode" in sent or "byok" in sent or "dograh" in sent:
+        byok = sent.get("byok")
+        services = byok.get("pipeline") if isinstance(byok, Mapping) else None
+        if not isinstance(services, Mapping):
+            raise ValueError("only a pipeline of llm, tts and stt can be chosen (mode byok, byok.mode pipeline)")
+    if services.get("is_realtime") or services.get("realtime"):
+        raise ValueError("there is no real-time model here: choose llm, tts and stt")
+    shape = {}
+    for kind, model in _KINDS.items():
+        service = services.get(kind)
+        if service is None:
+            continue
+        if not isinstance(service, Mapping):
+            raise ValueError(f"{kind} is an object of provider, model …")
+        if service.get("api_key") or service.get("base_url"):
+            raise ValueError(f"{kind}: keys and addresses belong to the organization's model configuration")
+        named = {"voice_id": service["voice"], **service} if kind == "tts" and "voice" in service else service
+        shape[kind] = {name: value for name, value in named.items() if name in model.model_fields}
+    try:
+        return WorkflowModels.model_validate(shape)
+    except ValidationError as error:
+        problem = error.errors(include_input=False, include_url=False)[0]
+        raise ValueError(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}") from None

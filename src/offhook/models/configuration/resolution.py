@@ -1,0 +1,211 @@
+"""From configured services, layer upon layer, to the complete choices that vendors build ports of. Pure."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from pydantic import SecretStr
+
+from offhook.models.catalog import Catalogue
+from offhook.models.errors import UnknownModel
+from offhook.models.vendors import KINDS, AnyVendor, Choice, Kind
+from offhook.settings import Settings
+
+# gpt-4.1-2025-04-14, claude-haiku-4-5-20251001: a dated edition of a model that is listed.
+_EDITION: Final = re.compile(r"-\d{4}-?\d{2}-?\d{2}$")
+_LONGEST: Final = 200
+Services = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The choices of one call by kind, best first, and the caller's language."""
+
+    by_kind: Mapping[Kind, Sequence[Choice]]
+    language: str
+
+
+def of_settings(settings: Settings) -> dict[str, dict[str, Any]]:
+    """What the installation has set, in the shape of a configuration, keys included."""
+    llm: dict[str, Any] = {
+        "provider": settings.llm_provider,
+        "model": settings.llm_model,
+        "temperature": settings.llm_temperature,
+        "base_url": settings.llm_base_url,
+        "api_key": _opened(settings.llm_api_key),
+    }
+    tts: dict[str, Any] = {
+        "provider": settings.tts_provider,
+        "model": settings.tts_model,
+        "voice_id": settings.tts_voice,
+        "base_url": settings.tts_base_url,
+        "api_key": _opened(settings.tts_api_key),
+    }
+    stt: dict[str, Any] = {
+        "provider": settings.stt_provider,
+        "model": settings.stt_model,
+        "language": settings.language,
+        "base_url": settings.stt_base_url,
+        "api_key": _opened(settings.stt_api_key),
+    }
+    return {kind: _without_none(part) for kind, part in (("llm", llm), ("tts", tts), ("stt", stt))}
+
+
+class Chooser:
+    """Completes configurations for the vendors of a process.
+
+    ``organization`` and ``workflow`` have the shape ``{llm, tts, stt, fallbacks: {llm: […], …}}``; what is missing or
+    no object is as if it were not there. A workflow that names another provider takes its key from where the
+    organization or the installation has one for that provider.
+    """
+
+    def __init__(self, catalogue: Catalogue, settings: Settings) -> None:
+        self._catalogue = catalogue
+        self._settings = settings
+        self._installed = of_settings(settings)
+
+    def choose(self, organization: Services, workflow: Services) -> Chosen:
+        """UnknownModel (422) says what is wrong and what is allowed."""
+        stt = self._primary("stt", organization, workflow)
+        language = stt.get("language") or self._settings.language
+        if not isinstance(language, str) or len(language) > _LONGEST:
+            raise UnknownModel("models.stt.language", "is a locale tag such as en-US.")
+        by_kind = {kind: tuple(self._kind(kind, organization, workflow, language)) for kind in KINDS}
+        return Chosen(by_kind, language)
+
+    def _kind(self, kind: Kind, organization: Services, workflow: Services, language: str) -> Iterator[Choice]:
+        primary = self._primary(kind, organization, workflow)
+        listed = _part(workflow, "fallbacks").get(kind) or _part(organization, "fallbacks").get(kind) or ()
+        fallbacks = [item for item in listed if isinstance(item, Mapping)] if isinstance(listed, list) else []
+        for service in (primary, *fallbacks):
+            yield self._complete(kind, self._with_key(kind, service, organization), language)
+
+    def _primary(self, kind: Kind, organization: Services, workflow: Services) -> dict[str, Any]:
+        service: dict[str, Any] = dict(self._installed[kind])
+        for layer in (_part(organization, kind), _part(workflow, kind)):
+            provider = layer.get("provider") or service.get("provider")
+            service = _over(service, layer) if provider == service.get("provider") else dict(layer)
+        return service
+
+    def _with_key(self, kind: Kind, service: Mapping[str, Any], organization: Services) -> dict[str, Any]:
+        """The service with the key, and the address that the key is for, of another entry of its provider."""
+        found = dict(service)
+        if found.get("api_key") or found.get("base_url"):
+            return found
+        for at, entry in self._entries(organization):
+            if entry.get("provider") != found.get("provider") or not entry.get("api_key"):
+                continue
+            if at == kind:
+                return {**found, "api_key": entry["api_key"], **_without_none({"base_url": entry.get("base_url")})}
+            if not entry.get("base_url"):
+                return {**found, "api_key": entry["api_key"]}
+        return found
+
+    def _entries(self, organization: Services) -> Iterator[tuple[Kind, Mapping[str, Any]]]:
+        for services in (organization, self._installed):
+            for kind in KINDS:
+                yield kind, _part(services, kind)
+                fallbacks = _part(services, "fallbacks").get(kind)
+                for item in fallbacks if isinstance(fallbacks, list) else ():
+                    if isinstance(item, Mapping):
+                        yield kind, item
+
+    def _complete(self, kind: Kind, service: Mapping[str, Any], language: str) -> Choice:
+        vendor = self._catalogue.find(kind, service.get("provider"))
+        base_url = _text(kind, service, "base_url") or None
+        if base_url is not None and not vendor.takes_base_url:
+            raise UnknownModel(f"models.{kind}.base_url", f"cannot be set for {vendor.provider}.")
+        choice = Choice(
+            kind=kind,
+            provider=vendor.provider,
+            model=self._model(vendor, service, base_url),
+            api_key=_text(kind, service, "api_key"),
+            base_url=base_url,
+            is_own_network=base_url is not None and base_url == self._installed[kind].get("base_url"),
+            language=language,
+        )
+        return _TUNED[kind](vendor, service, choice)
+
+    def _model(self, vendor: AnyVendor, service: Mapping[str, Any], base_url: str | None) -> str:
+        model = _text(vendor.kind, service, "model") or vendor.models[0].id
+        listed = [info.id for info in vendor.models]
+        is_installed = (vendor.provider, model) == tuple(
+            self._installed[vendor.kind].get(k) for k in ("provider", "model")
+        )
+        if model in listed or _EDITION.sub("", model) in listed:
+            return model
+        if is_installed or (vendor.takes_any_model and base_url is not None):
+            return model
+        raise UnknownModel(
+            f"models.{vendor.kind}.model", f"{model!r:.80} is not one of {vendor.provider}'s: {', '.join(listed)}."
+        )
+
+
+def _llm(vendor: AnyVendor, service: Mapping[str, Any], choice: Choice) -> Choice:
+    low, high = vendor.temperatures
+    temperature = _number("llm", service, "temperature", 0.3, low, high)
+    max_tokens = service.get("max_tokens")
+    if max_tokens is not None and (isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 1):
+        raise UnknownModel("models.llm.max_tokens", "is a whole number from 1 on.")
+    return replace(choice, temperature=temperature, max_tokens=max_tokens)
+
+
+def _tts(vendor: AnyVendor, service: Mapping[str, Any], choice: Choice) -> Choice:
+    listed = [voice.id for voice in vendor.voices]
+    voice = _text("tts", service, "voice_id") or (listed[0] if listed else "")
+    if voice not in listed and not (vendor.accepts_voice is not None and vendor.accepts_voice(voice)):
+        raise UnknownModel(
+            "models.tts.voice_id", f"{voice!r:.80} is no voice of {vendor.provider}; known: {', '.join(listed)}."
+        )
+    if vendor.speeds is None:
+        return replace(choice, voice_id=voice)
+    return replace(choice, voice_id=voice, speed=_number("tts", service, "speed", 1.0, *vendor.speeds))
+
+
+def _stt(vendor: AnyVendor, service: Mapping[str, Any], choice: Choice) -> Choice:
+    known = {language.partition("-")[0].lower() for language in vendor.languages}
+    if known and choice.language.partition("-")[0].lower() not in known:
+        allowed = ", ".join(vendor.languages)
+        raise UnknownModel(
+            "models.stt.language", f"{choice.language!r:.40} is not understood by {vendor.provider}: {allowed}."
+        )
+    return choice
+
+
+_TUNED: Final = {"llm": _llm, "tts": _tts, "stt": _stt}
+
+
+def _over(service: Services, layer: Services) -> dict[str, Any]:
+    """The layer over what is below it. A key never goes to an address that it was not given for."""
+    moved = "base_url" in layer and layer["base_url"] != service.get("base_url")
+    return {**{name: value for name, value in service.items() if not (moved and name == "api_key")}, **layer}
+
+
+def _part(services: Services, name: str) -> Mapping[str, Any]:
+    part = services.get(name)
+    return part if isinstance(part, Mapping) else {}
+
+
+def _text(kind: Kind, service: Mapping[str, Any], name: str) -> str:
+    value = service.get(name) or ""
+    if not isinstance(value, str) or "\0" in value:
+        raise UnknownModel(f"models.{kind}.{name}", "is a text.")
+    return value
+
+
+def _number(kind: Kind, service: Mapping[str, Any], name: str, default: float, low: float, high: float) -> float:
+    value = service.get(name)
+    if value is None:
+        return default
+    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+        raise UnknownModel(f"models.{kind}.{name}", f"is a number from {low:g} to {high:g}.")
+    return float(value)
+
+
+def _opened(secret: SecretStr | None) -> str | None:
+    return secret.get_secret_value() if secret is not None else None
+
+
+def _without_none(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}

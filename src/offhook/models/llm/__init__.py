@@ -1,0 +1,1 @@
+"""What all LLM vendors share: errors and streams."""

@@ -1,0 +1,59 @@
+"""A vendor's stream under the clock: time-outs for the first and the next token, closed as soon as nobody listens."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from offhook.kit.egress import EgressError
+from offhook.models.llm import llm_errors
+from offhook.models.ports import ModelError
+
+# What an SDK raised, as ModelError; None when it is not of its own making.
+Translate = Callable[[Exception], ModelError | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    """Seconds until a connection stands, until the first token and between two tokens."""
+
+    connect_s: float = 3.0
+    first_token_s: float = 10.0
+    between_tokens_s: float = 5.0
+
+
+async def paced(
+    open_stream: Callable[[], Awaitable[Any]], close: Callable[[Any], Awaitable[None]], limits: Timeouts, of: Translate
+) -> AsyncGenerator[Any, None]:
+    """The chunks of a stream as they come. Closing this closes the request at the vendor. Raises ModelError."""
+    first_by = asyncio.get_running_loop().time() + limits.first_token_s
+    async with edge(of, "first token", limits.first_token_s, first_by):
+        stream = await open_stream()
+    try:
+        chunks = aiter(stream)
+        async with edge(of, "first token", limits.first_token_s, first_by):
+            chunk = await anext(chunks, None)
+        while chunk is not None:
+            yield chunk
+            async with edge(of, "next token", limits.between_tokens_s):
+                chunk = await anext(chunks, None)
+    finally:
+        await close(stream)
+
+
+@asynccontextmanager
+async def edge(of: Translate, what: str, limit_s: float, by: float | None = None) -> AsyncIterator[None]:
+    """The edge to a vendor: every failure inside leaves as ModelError, cancellation as it is."""
+    deadline = asyncio.get_running_loop().time() + limit_s if by is None else by
+    try:
+        async with asyncio.timeout_at(deadline):
+            yield
+    except ModelError:
+        raise
+    except TimeoutError:
+        raise llm_errors.timed_out(what, limit_s) from None
+    except EgressError as error:
+        raise llm_errors.connection_lost(error) from error
+    except Exception as error:  # vendor edge: a broken stream breaks the SDKs in many ways
+        raise of(error) or llm_errors.malformed(error) from error

@@ -1,0 +1,83 @@
+"""API keys in the shape of the reference's clients, ``/user/api-keys``: the same keys as ``/organizations/api-keys``."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel
+
+from offhook.kit.database.database import Session
+from offhook.kit.http.path_ids import Id
+from offhook.orgs import repository
+from offhook.orgs.api_keys import keys
+from offhook.orgs.dependencies import Now, RequireAdmin
+from offhook.orgs.schemas import ApiKeyCreate
+
+router = APIRouter(prefix="/user/api-keys", tags=["api keys"])
+
+
+class UserApiKeyResponse(BaseModel):
+    id: int
+    name: str
+    key_prefix: str
+    is_active: bool
+    created_at: datetime
+    last_used_at: datetime | None
+    archived_at: datetime | None
+
+
+class UserApiKeyCreated(BaseModel):
+    """``api_key`` is the secret: it is in this answer and never again."""
+
+    id: int
+    name: str
+    key_prefix: str
+    api_key: str
+    created_at: datetime
+
+
+class UserApiKeyDone(BaseModel):
+    success: bool = True
+    message: str
+
+
+@router.get("", response_model=list[UserApiKeyResponse], operation_id="list_user_api_keys")
+async def list_user_keys(
+    org: RequireAdmin, session: Session, include_archived: Annotated[bool, Query()] = False
+) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": record.id,
+            "name": record.name,
+            "key_prefix": record.prefix,
+            "is_active": record.archived_at is None,
+            "created_at": record.created_at,
+            "last_used_at": record.last_used_at,
+            "archived_at": record.archived_at,
+        }
+        for record in await repository.keys(session, org.organization_id, include_archived=include_archived)
+    ]
+
+
+@router.post("", response_model=UserApiKeyCreated, operation_id="create_user_api_key")
+async def create_user_key(body: ApiKeyCreate, org: RequireAdmin, session: Session) -> dict[str, Any]:
+    new = await keys.create(session, org, body.name, body.role)
+    return {
+        "id": new.record.id,
+        "name": new.record.name,
+        "key_prefix": new.record.prefix,
+        "api_key": new.key,
+        "created_at": new.record.created_at,
+    }
+
+
+@router.delete("/{key_id}", response_model=UserApiKeyDone, operation_id="archive_user_api_key")
+async def archive_user_key(key_id: Id, org: RequireAdmin, session: Session, now: Now) -> UserApiKeyDone:
+    await keys.archive(session, org, key_id, now)
+    return UserApiKeyDone(message="API key archived successfully")
+
+
+@router.put("/{key_id}/reactivate", response_model=UserApiKeyDone, operation_id="reactivate_user_api_key")
+async def reactivate_user_key(key_id: Id, org: RequireAdmin, session: Session) -> UserApiKeyDone:
+    await keys.reactivate(session, org, key_id)
+    return UserApiKeyDone(message="API key reactivated successfully")

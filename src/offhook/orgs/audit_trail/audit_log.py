@@ -1,0 +1,50 @@
+"""Reading the audit log: one organization's entries with the names of who acted."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from sqlalchemy import RowMapping, and_, func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
+
+from offhook.kit.filters.criteria import Field, parse_filters
+from offhook.kit.http.pagination import Page
+from offhook.orgs.tables import ApiKey, AuditEntry, User
+
+FILTERS: Final[dict[str, Field]] = {
+    "id": Field.of(AuditEntry.id, "number"),
+    "action": Field.of(AuditEntry.action, "select", "text"),
+    "target": Field.of(AuditEntry.target, "select", "text"),
+    "actor_user_id": Field.of(AuditEntry.actor_user_id, "number", "select"),
+    "actor_key_id": Field.of(AuditEntry.actor_key_id, "number", "select"),
+    "impersonator_id": Field.of(AuditEntry.impersonator_id, "number", "select"),
+    "ip": Field.of(AuditEntry.ip, "select", "text"),
+    "created_at": Field.of(AuditEntry.created_at, "date"),
+}
+
+
+async def entries(
+    session: AsyncSession, organization_id: int, filters: str | None, page: Page
+) -> tuple[Sequence[RowMapping], int]:
+    """A page of entries, newest first, and how many match in all. Raises ``FilterInvalid`` (422)."""
+    conditions: list[Any] = [AuditEntry.organization_id == organization_id, *parse_filters(filters, FILTERS)]
+    total = await session.scalar(select(func.count()).select_from(AuditEntry).where(*conditions))
+    impersonator = aliased(User)
+    rows = await session.execute(
+        select(
+            *AuditEntry.__table__.columns,
+            User.email.label("actor_email"),
+            ApiKey.name.label("actor_key_name"),
+            impersonator.email.label("impersonator_email"),
+        )
+        .outerjoin(User, User.id == AuditEntry.actor_user_id)
+        .outerjoin(
+            ApiKey, and_(ApiKey.id == AuditEntry.actor_key_id, ApiKey.organization_id == AuditEntry.organization_id)
+        )
+        .outerjoin(impersonator, impersonator.id == AuditEntry.impersonator_id)
+        .where(*conditions)
+        .order_by(AuditEntry.id.desc())
+        .limit(page.limit)
+        .offset(page.offset)
+    )
+    return rows.mappings().all(), total or 0

@@ -1,0 +1,114 @@
+"""The do-not-call list over HTTP."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from offhook.kit.database.database import Session
+from offhook.kit.http.pagination import PageParams
+from offhook.kit.http.path_ids import LongId
+from offhook.kit.phone_numbers import E164
+from offhook.orgs.audit_trail.recorder import audit
+from offhook.orgs.dependencies import CurrentOrg, RequireMember
+from offhook.orgs.do_not_call import do_not_call_list
+from offhook.orgs.do_not_call.do_not_call_list import IMPORT, MANUAL, Origin
+
+router = APIRouter(prefix="/organizations/do-not-call", tags=["do not call"])
+
+MAX_NUMBERS = 5000
+PhoneText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=32)]
+
+
+class DoNotCallAdd(BaseModel):
+    """One number or a list of them, each with its country code; they are stored in E.164 form."""
+
+    phone_number: PhoneText | None = None
+    phone_numbers: list[PhoneText] | None = Field(default=None, min_length=1, max_length=MAX_NUMBERS)
+    reason: Annotated[str, StringConstraints(strip_whitespace=True, max_length=500)] | None = None
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> "DoNotCallAdd":
+        if (self.phone_number is None) == (self.phone_numbers is None):
+            raise ValueError("give phone_number or phone_numbers")
+        return self
+
+
+class DoNotCallEntryResponse(BaseModel):
+    """``source``: ``manual``, ``import`` (several at once) or ``call`` (the caller of ``run_id`` asked for it)."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: int
+    phone_number: str
+    reason: str | None
+    source: str
+    run_id: int | None
+    created_by: int | None
+    created_at: datetime
+
+
+class DoNotCallAdded(BaseModel):
+    """``entries`` are the new ones; numbers that were listed before keep their entries and are only counted."""
+
+    added: int
+    already_listed: int
+    entries: list[DoNotCallEntryResponse]
+
+
+class DoNotCallList(BaseModel):
+    entries: list[DoNotCallEntryResponse]
+    total_count: int
+    page: int
+    limit: int
+    total_pages: int
+
+
+@router.get("", response_model=DoNotCallList, operation_id="list_do_not_call")
+async def list_do_not_call(
+    org: CurrentOrg,
+    session: Session,
+    page: PageParams,
+    search: Annotated[str | None, Query(max_length=32, description="A part of the number")] = None,
+) -> dict[str, Any]:
+    entries, total = await do_not_call_list.listing(
+        session, org.organization_id, search=search, limit=page.limit, offset=page.offset
+    )
+    return {
+        "entries": entries,
+        "total_count": total,
+        "page": page.page,
+        "limit": page.limit,
+        "total_pages": page.total_pages(total),
+    }
+
+
+@router.post("", response_model=DoNotCallAdded, operation_id="add_do_not_call")
+async def add_do_not_call(body: DoNotCallAdd, org: RequireMember, session: Session) -> dict[str, Any]:
+    """All numbers or, when one of them is no phone number, none."""
+    numbers = await do_not_call_list.normalized(body.phone_numbers or [body.phone_number or ""])
+    source = MANUAL if body.phone_numbers is None else IMPORT
+    origin = Origin(source, body.reason, user_id=org.user_id)
+    entries = await do_not_call_list.add(session, org.organization_id, numbers, origin)
+    if entries:
+        target = f"do_not_call:{entries[0].id}" if len(entries) == 1 else "do_not_call"
+        await audit(session, org, "do_not_call.added", target, {"count": len(entries), "source": source})
+    return {"added": len(entries), "already_listed": len(numbers) - len(entries), "entries": entries}
+
+
+@router.delete("", response_model=DoNotCallEntryResponse, operation_id="remove_do_not_call_number")
+async def remove_do_not_call_number(
+    org: RequireMember, session: Session, phone_number: Annotated[E164, Query(max_length=32)]
+) -> Any:
+    """Takes this number off the list."""
+    removed = await do_not_call_list.remove(session, org.organization_id, number=phone_number)
+    await audit(session, org, "do_not_call.removed", f"do_not_call:{removed.id}", {"source": removed.source})
+    return removed
+
+
+@router.delete("/{entry_id}", response_model=DoNotCallEntryResponse, operation_id="remove_do_not_call")
+async def remove_do_not_call(entry_id: LongId, org: RequireMember, session: Session) -> Any:
+    removed = await do_not_call_list.remove(session, org.organization_id, entry_id=entry_id)
+    await audit(session, org, "do_not_call.removed", f"do_not_call:{entry_id}", {"source": removed.source})
+    return removed

@@ -1,0 +1,158 @@
+"""A person's own account over HTTP: invitations to accept, organizations to switch between, password, sessions."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from offhook.kit.database.database import Session
+from offhook.kit.http.path_ids import LongId
+from offhook.kit.json_numbers import Whole
+from offhook.orgs.audit_trail.recorder import audit
+from offhook.orgs.dependencies import (
+    Authorization,
+    ClientAddress,
+    Now,
+    OptionalOrg,
+    RequirePerson,
+)
+from offhook.orgs.endpoints import signed_in_response
+from offhook.orgs.people import accounts, members
+from offhook.orgs.schemas import LogoutResponse, Name, Password, Role, SignedInResponse
+from offhook.orgs.sign_in.authentication import bearer_token
+from offhook.orgs.sign_in.sign_in_service import SignIn
+from offhook.root import use
+
+SignInService = Annotated[SignIn, Depends(use(SignIn))]
+Token = Annotated[str, StringConstraints(min_length=1, max_length=512)]
+
+router = APIRouter(prefix="/auth", tags=["auth"])
+
+
+class InvitationToken(BaseModel):
+    token: Token
+
+
+class InvitationAccept(InvitationToken):
+    """``password``: of your account or, without one, for it; not needed while you are signed in with the address."""
+
+    password: Password | None = None
+    name: Name | None = None
+
+
+class InvitedResponse(BaseModel):
+    """``has_account``: whether the address has an account, whose password is then asked for."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    organization_id: int
+    organization_name: str
+    email: str
+    name: str | None
+    role: Role
+    expires_at: datetime
+    has_account: bool
+
+
+class SwitchRequest(BaseModel):
+    organization_id: Whole = Field(ge=1, le=2**31 - 1)
+
+
+class MembershipResponse(BaseModel):
+    id: int
+    name: str
+    role: Role
+    is_current: bool
+
+
+class PasswordChange(BaseModel):
+    """``current_password`` may be left out while there is none (an account that signs in by link)."""
+
+    current_password: Annotated[str, StringConstraints(max_length=1024)] | None = None
+    new_password: Password
+
+
+class SessionResponse(BaseModel):
+    """``is_impersonated``: a superuser acts in your name with it."""
+
+    id: int
+    organization_id: int
+    created_at: datetime
+    expires_at: datetime
+    is_current: bool
+    is_impersonated: bool
+
+
+@router.post("/invitations/look", response_model=InvitedResponse, operation_id="look_at_invitation")
+async def look_at_invitation(body: InvitationToken, sign_in: SignInService, ip: ClientAddress) -> Any:
+    """What the link invites to; accepts nothing."""
+    return await sign_in.look_at_invitation(body.token, ip)
+
+
+@router.post("/invitations/accept", response_model=SignedInResponse, operation_id="accept_invitation")
+async def accept_invitation(
+    body: InvitationAccept, sign_in: SignInService, ip: ClientAddress, caller: OptionalOrg
+) -> SignedInResponse:
+    """Joins the organization, with a new account or the one of the invited address, and signs in to it."""
+    result = await sign_in.accept_invitation(body.token, password=body.password, name=body.name, caller=caller, ip=ip)
+    return signed_in_response(result)
+
+
+@router.get("/organizations", response_model=list[MembershipResponse], operation_id="list_my_organizations")
+async def list_my_organizations(org: RequirePerson, session: Session) -> list[dict[str, Any]]:
+    """Where the signed-in person belongs."""
+    assert org.user_id is not None
+    return [
+        {"id": mine.id, "name": mine.name, "role": role, "is_current": mine.id == org.organization_id}
+        for mine, role in await members.organizations_of(session, org.user_id)
+    ]
+
+
+@router.post("/switch", response_model=SignedInResponse, operation_id="switch_organization")
+async def switch_organization(
+    body: SwitchRequest, org: RequirePerson, session: Session, now: Now, authorization: Authorization = None
+) -> SignedInResponse:
+    """Answers a token for the other organization; the one that was sent ends."""
+    result = await accounts.switch(session, org, bearer_token(authorization), body.organization_id, now)
+    await audit(session, org, "user.switched_organization", f"user:{org.user_id}", {"to": body.organization_id})
+    return signed_in_response(result)
+
+
+@router.post("/password", response_model=LogoutResponse, operation_id="change_password")
+async def change_password(
+    body: PasswordChange, org: RequirePerson, sign_in: SignInService, authorization: Authorization = None
+) -> LogoutResponse:
+    """Sets the password and ends every other session of the person."""
+    await sign_in.change_password(
+        org, bearer_token(authorization), current=body.current_password, new=body.new_password
+    )
+    return LogoutResponse()
+
+
+@router.get("/sessions", response_model=list[SessionResponse], operation_id="list_sessions")
+async def list_sessions(
+    org: RequirePerson, session: Session, now: Now, authorization: Authorization = None
+) -> list[dict[str, Any]]:
+    assert org.user_id is not None
+    token = bearer_token(authorization)
+    return [
+        {
+            "id": record.id,
+            "organization_id": record.organization_id,
+            "created_at": record.created_at,
+            "expires_at": record.expires_at,
+            "is_current": accounts.is_session_of(record, token),
+            "is_impersonated": record.impersonator_id is not None,
+        }
+        for record in await accounts.sessions(session, org.user_id, now)
+    ]
+
+
+@router.delete("/sessions/{session_id}", response_model=LogoutResponse, operation_id="end_session")
+async def end_session(session_id: LongId, org: RequirePerson, session: Session, now: Now) -> LogoutResponse:
+    """The token of that session opens nothing from now on."""
+    assert org.user_id is not None
+    await accounts.end_session(session, org.user_id, session_id, now)
+    await audit(session, org, "user.session_ended", f"session:{session_id}")
+    return LogoutResponse()

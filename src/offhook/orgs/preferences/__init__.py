@@ -1,0 +1,1 @@
+"""An organization's name, preferences and limits."""

@@ -1,0 +1,116 @@
+"""The organization itself, its preferences and its limits over HTTP."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends
+from pydantic import BaseModel
+from starlette.requests import Request
+
+from offhook.kit.database.database import Session
+from offhook.kit.phone_numbers import E164
+from offhook.orgs import service
+from offhook.orgs.audit_trail.recorder import audit
+from offhook.orgs.caller import Caller
+from offhook.orgs.dependencies import CurrentOrg, RequireAdmin, RequireMember
+from offhook.orgs.preferences import preferences
+from offhook.orgs.preferences.preferences import TimeZoneName
+from offhook.orgs.schemas import Name, OrganizationResponse, Role
+from offhook.root import Root
+from offhook.settings import Settings
+
+router = APIRouter(prefix="/organizations", tags=["organizations"])
+
+
+async def _settings(request: Request) -> Settings:
+    root: Root = request.app.state.root
+    return root.settings
+
+
+class OrganizationUpdate(BaseModel):
+    name: Name
+
+
+class PreferencesUpdate(BaseModel):
+    """What is left out stays as it is; ``test_phone_number: null`` takes it away."""
+
+    timezone: TimeZoneName = "UTC"
+    test_phone_number: E164 | None = None
+
+
+class PreferencesResponse(BaseModel):
+    """``timezone`` decides where a day of the usage report begins; ``test_phone_number`` is what a test call dials."""
+
+    timezone: str
+    test_phone_number: str | None
+
+
+class LimitsResponse(BaseModel):
+    """``source``: ``organization`` (its own limit) or ``installation`` (the default of all)."""
+
+    concurrent_calls: int
+    source: str
+
+
+class ContextResponse(BaseModel):
+    """What a page needs to know first: where you are, what you may do there, and how much of it."""
+
+    organization: OrganizationResponse
+    preferences: PreferencesResponse
+    limits: LimitsResponse
+    role: Role
+    user_id: int | None
+    is_superuser: bool
+    impersonated: bool
+    signup_enabled: bool
+
+
+@router.get("/current", response_model=OrganizationResponse, operation_id="get_current_organization")
+async def current(org: CurrentOrg, session: Session) -> Any:
+    return await service.organization(session, org.organization_id)
+
+
+@router.patch("/current", response_model=OrganizationResponse, operation_id="update_current_organization")
+async def update_current(body: OrganizationUpdate, org: RequireAdmin, session: Session) -> Any:
+    """Renames the organization."""
+    return await _change(session, org, {"name": body.name}, "organization.renamed")
+
+
+@router.get("/preferences", response_model=PreferencesResponse, operation_id="get_preferences")
+async def get_preferences(org: CurrentOrg, session: Session) -> dict[str, Any]:
+    return _preferences(await service.organization(session, org.organization_id))
+
+
+@router.put("/preferences", response_model=PreferencesResponse, operation_id="put_preferences")
+async def put_preferences(body: PreferencesUpdate, org: RequireMember, session: Session) -> dict[str, Any]:
+    sent = body.model_dump(exclude_unset=True)
+    values = {"time_zone" if name == "timezone" else name: value for name, value in sent.items()}
+    return _preferences(await _change(session, org, values, "preferences.updated"))
+
+
+@router.get("/context", response_model=ContextResponse, operation_id="get_organization_context")
+async def get_context(
+    org: CurrentOrg, session: Session, settings: Annotated[Settings, Depends(_settings)]
+) -> dict[str, Any]:
+    organization = await service.organization(session, org.organization_id)
+    limits = preferences.limits(organization, settings)
+    return {
+        "organization": OrganizationResponse.model_validate(organization),
+        "preferences": _preferences(organization),
+        "limits": {"concurrent_calls": limits.concurrent_calls, "source": limits.source},
+        "role": org.role,
+        "user_id": org.user_id,
+        "is_superuser": org.is_superuser,
+        "impersonated": org.impersonator_id is not None,
+        "signup_enabled": settings.signup_enabled,
+    }
+
+
+async def _change(session: Session, org: Caller, values: dict[str, Any], action: str) -> Any:
+    organization, changed = await preferences.change(session, org.organization_id, values)
+    if changed:
+        await audit(session, org, action, f"organization:{organization.id}", {"fields": changed})
+    return organization
+
+
+def _preferences(organization: Any) -> dict[str, Any]:
+    return {"timezone": organization.time_zone, "test_phone_number": organization.test_phone_number}

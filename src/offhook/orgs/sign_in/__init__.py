@@ -1,0 +1,1 @@
+"""Sign-in, passwords and credentials."""

@@ -1,0 +1,1 @@
+"""Recordings, transcripts and event streams over HTTP."""

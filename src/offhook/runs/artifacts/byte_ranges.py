@@ -1,0 +1,60 @@
+"""Files over HTTP in ranges, also while they grow: a length is decided once and never overrun."""
+
+import asyncio
+import os
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Final
+
+from starlette.responses import Response, StreamingResponse
+
+from offhook.kit.files.downloads import disposition
+
+_RANGE: Final = re.compile(r"bytes=(\d*)-(\d*)")
+_CHUNK: Final = 256 * 1024
+
+
+def wanted(header: str | None, size: int) -> tuple[int, int] | None:
+    """``(start, stop)`` of the one byte range that is asked for; None when no usable one is, which means the whole file.
+
+    ``start`` is not before ``stop`` when the range lies outside of the file.
+    """
+    match = _RANGE.fullmatch(header.strip()) if header else None
+    if match is None or match[1] == match[2] == "":
+        return None
+    if match[1] == "":
+        tail = int(match[2][:18])
+        return max(0, size - tail), size
+    start = int(match[1][:18])
+    if match[2] and int(match[2][:18]) < start:
+        return None
+    return start, min(size, int(match[2][:18]) + 1) if match[2] else size
+
+
+async def respond(path: Path, range_header: str | None, *, media_type: str, filename: str) -> Response:
+    """200 with the file as long as it is now, 206 with a part of it, or 416. FileNotFoundError when there is none."""
+    size = (await asyncio.to_thread(path.stat)).st_size
+    span = wanted(range_header, size)
+    headers = {"Accept-Ranges": "bytes", "Cache-Control": "private, no-cache"}
+    if span is not None and span[0] >= span[1]:
+        return Response(status_code=416, headers={**headers, "Content-Range": f"bytes */{size}"})
+    start, stop = span or (0, size)
+    headers |= {"Content-Length": str(stop - start), "Content-Disposition": disposition(filename)}
+    if span is not None:
+        headers["Content-Range"] = f"bytes {start}-{stop - 1}/{size}"
+    status = 200 if span is None else 206
+    return StreamingResponse(_read(path, start, stop), status, headers, media_type)
+
+
+async def _read(path: Path, start: int, stop: int) -> AsyncIterator[bytes]:
+    descriptor = await asyncio.to_thread(os.open, path, os.O_RDONLY)
+    try:
+        while start < stop:
+            chunk = await asyncio.to_thread(os.pread, descriptor, min(_CHUNK, stop - start), start)
+            if not chunk:
+                return
+            start += len(chunk)
+            yield chunk
+    finally:
+        os.close(descriptor)

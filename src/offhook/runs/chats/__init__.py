@@ -1,0 +1,1 @@
+"""The stored side of text chats."""

@@ -1,0 +1,1 @@
+"""The end of a run: storing it, costs, reviews, webhooks."""

@@ -1,0 +1,70 @@
+"""The end of a run: one transaction that stores everything the conversation amounts to."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Final
+
+from sqlalchemy import case, func, literal, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.runs import service
+from offhook.runs.finishing import finalization
+from offhook.runs.records import answered_by, event_store
+from offhook.runs.states import COMPLETED, FAILED, LIVE
+from offhook.runs.tables import Run
+from offhook.voice.ports import CallResult
+
+# Ends that nobody chose: our fault, or the line's.
+_FAILURES: Final = frozenset({"error", "watchdog", "media_lost", "worker_lost"})
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """A conversation's result and what its events add up to; ``gathered``, ``usage`` and ``latency`` as stored."""
+
+    result: CallResult
+    gathered: dict[str, Any]
+    usage: dict[str, Any]
+    latency: dict[str, Any]
+    ended_at: datetime
+    has_opted_out: bool = False
+
+
+def final_status(result: CallResult) -> str:
+    """``completed``, also for a voicemail or an idle caller; ``failed`` when the conversation was cut by a fault."""
+    return FAILED if result.end_reason in _FAILURES else COMPLETED
+
+
+async def store(session: AsyncSession, organization_id: int, run_id: int, ending: Ending) -> Run | None:
+    """Write the end of a run that this process carried; idempotent. None when the run was deleted meanwhile.
+
+    A run that is final already (the carrier was faster) keeps its status and what was known of its outcome.
+    """
+    result = ending.result
+    is_live = Run.status.in_(sorted(LIVE))
+    stored = await session.execute(
+        update(Run)
+        .where(Run.id == run_id, Run.organization_id == organization_id)
+        .values(
+            status=case((is_live, final_status(result)), else_=Run.status),
+            outcome=func.coalesce(Run.outcome, answered_by.outcome(literal(result.outcome))),
+            end_reason=case((is_live, result.end_reason), else_=func.coalesce(Run.end_reason, result.end_reason)),
+            ended_at=func.coalesce(Run.ended_at, ending.ended_at),
+            duration=Decimal(f"{max(0.0, result.duration_s):.3f}"),
+            gathered_context=Run.gathered_context.concat(event_store.storable(ending.gathered)),
+            usage=event_store.storable(ending.usage),
+            latency=ending.latency,
+            tags=[tag[:64] for tag in result.tags],
+            lease_until=None,
+        )
+        .returning(Run)
+        .execution_options(populate_existing=True)
+    )
+    run = stored.scalar_one_or_none()
+    if run is not None:
+        await event_store.notify(session, [run_id])
+        if ending.has_opted_out:
+            await service.put_on_do_not_call_list(session, run)
+        await finalization.settle(session, [run])
+    return run

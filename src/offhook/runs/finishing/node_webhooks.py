@@ -1,0 +1,204 @@
+"""Webhook nodes: addresses that are told of a finished call, each once, with patience and an end."""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+
+import structlog
+from sqlalchemy import func, select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook import jobs
+from offhook.kit.crypto import Keyring
+from offhook.kit.json_values import given_text
+from offhook.kit.template import render_json
+from offhook.root import Root
+from offhook.runs.artifacts.links import Links
+from offhook.runs.finishing import reviews
+from offhook.runs.records import event_store
+from offhook.runs.records.event_store import NewEvent
+from offhook.runs.tables import NodeWebhookDelivery, Run
+from offhook.tools import ToolBench
+from offhook.tools.errors import CallFailed
+from offhook.tools.http_api import address
+from offhook.workflows import service as workflows
+from offhook.workflows.graph import Graph, Node, parse_graph
+
+JOB: Final = "run_webhook.deliver"
+MAX_ATTEMPTS: Final = 5
+FIRST_PAUSE_S: Final = 30
+LONGEST_PAUSE_S: Final = 600
+TIMEOUT_S: Final = 30.0
+MAX_ANSWER_BYTES: Final = 100_000
+RETRY_ON: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
+WEBHOOK_DELIVERED: Final = "webhook_delivered"  # {node_id, name, attempt, status_code}
+WEBHOOK_FAILED: Final = (
+    "webhook_failed"  # {node_id, name, attempt, status_code?, error, retry_in_s?}: no pause, no more
+)
+log = structlog.get_logger(__name__)
+
+
+async def schedule(session: AsyncSession, run: Run, graph: Graph) -> None:
+    """In the transaction that stores the end of a run: one delivery for each webhook node of its version; idempotent."""
+    for node in graph.nodes.values():
+        if node.kind != "webhook" or node.data.get("enabled") is False or not given_text(node.data.get("endpoint_url")):
+            continue
+        values = {"organization_id": run.organization_id, "run_id": run.id, "node_id": node.id[:200]}
+        added = await session.scalar(
+            insert(NodeWebhookDelivery).values(values).on_conflict_do_nothing().returning(NodeWebhookDelivery.id)
+        )
+        if added is not None:
+            await jobs.enqueue(session, JOB, {"id": added, "attempt": 1})
+
+
+def pause_s(attempt: int) -> int:
+    """Seconds between an attempt that failed (1 is the first) and the next one."""
+    return int(min(FIRST_PAUSE_S * 2 ** (attempt - 1), LONGEST_PAUSE_S))
+
+
+class NodeWebhooks:
+    """The job. No transaction is open while the customer's server is asked."""
+
+    def __init__(self, root: Root) -> None:
+        self._root = root
+
+    async def deliver(self, payload: dict[str, Any]) -> None:
+        """One attempt. A job that runs twice repeats its own attempt and never an earlier one."""
+        delivery_id, attempt = int(payload["id"]), int(payload["attempt"])
+        claimed = await self._claim(delivery_id, attempt)
+        if claimed is None:
+            return
+        delivery, run, node = claimed
+        status, error, retryable = await self._send(delivery, run, node)
+        await self._settle(delivery, node, status, error, may_repeat=retryable and attempt < MAX_ATTEMPTS)
+
+    async def _claim(self, delivery_id: int, attempt: int) -> tuple[NodeWebhookDelivery, Run, Node] | None:
+        async with self._root.db.transaction() as session:
+            delivery = await session.get(NodeWebhookDelivery, delivery_id, with_for_update=True)
+            if delivery is None or delivery.status != "pending" or delivery.attempts not in {attempt - 1, attempt}:
+                return None
+            run = (
+                await session.execute(
+                    select(Run).where(Run.id == delivery.run_id, Run.organization_id == delivery.organization_id)
+                )
+            ).scalar_one()
+            version = await workflows.version_to_run(session, run.organization_id, run.version_id)
+            node = parse_graph(version.definition).nodes.get(delivery.node_id)
+            if node is None:
+                delivery.status, delivery.error = "dead_letter", "The webhook node is gone."
+                return None
+            delivery.attempts = attempt
+            if delivery.payload is None:
+                rated = await reviews.annotations(session, run.organization_id, run.id)
+                try:
+                    delivery.payload = event_store.storable(self._body(run, version.workflow_name, node, rated))
+                except ValueError as error:
+                    delivery.status, delivery.error = "dead_letter", f"The body cannot be made: {error}"
+                    return None
+        return delivery, run, node
+
+    def _body(self, run: Run, workflow_name: str, node: Node, rated: dict[str, Any]) -> dict[str, Any]:
+        base = self._root.settings.public_url or f"http://{self._root.settings.host}:{self._root.settings.port}"
+        links = Links(base.rstrip("/"), self._root.get(Keyring), self._root.clock)
+        has_audio = run.recording_key is not None
+        context = {
+            **run.initial_context,
+            **run.gathered_context,
+            "workflow_run_id": run.id,
+            "workflow_run_name": run.name,
+            "workflow_id": run.workflow_id,
+            "workflow_name": workflow_name,
+            "campaign_id": run.campaign_id,
+            "call_time": _iso(run.answered_at or run.started_at or run.created_at),
+            "status": run.status,
+            "outcome": run.outcome,
+            "end_reason": run.end_reason,
+            "phone_number": run.phone_number,
+            "initial_context": run.initial_context,
+            "gathered_context": run.gathered_context,
+            "cost_info": {
+                "call_duration_seconds": float(run.duration) if run.duration is not None else 0,
+                "cost_cents": run.cost_cents,
+                "usage": run.usage,
+            },
+            "annotations": rated,
+            "recording_url": links.signed("recording", run.workflow_id, run.id) if has_audio else None,
+            "transcript_url": links.signed("transcript", run.workflow_id, run.id),
+        }
+        template = node.data.get("payload_template")
+        body = render_json(template if isinstance(template, Mapping) else {}, context)
+        assert isinstance(body, dict)
+        body.setdefault("call_disposition", run.gathered_context.get("call_disposition") or run.outcome)
+        return body
+
+    async def _send(self, delivery: NodeWebhookDelivery, run: Run, node: Node) -> tuple[int | None, str | None, bool]:
+        """``(status, error, retryable)``."""
+        method = node.data.get("http_method")
+        method = method if method in {"GET", "PUT", "PATCH", "DELETE"} else "POST"
+        headers = {
+            **_custom_headers(node),
+            "Content-Type": "application/json",
+            "X-Offhook-Delivery-Id": str(delivery.id),
+            "X-Offhook-Run-Id": str(run.id),
+            "X-Offhook-Delivery-Attempt": str(delivery.attempts),
+        }
+        content = None if method == "GET" else json.dumps(delivery.payload, ensure_ascii=False).encode()
+        try:
+            answer = await self._root.get(ToolBench).send(
+                run.organization_id,
+                method,
+                address(str(node.data.get("endpoint_url")).strip(), {**run.initial_context, **run.gathered_context}),
+                credential_uuid=given_text(node.data.get("credential_uuid")),
+                headers=headers,
+                content=content,
+                timeout_s=TIMEOUT_S,
+                max_bytes=MAX_ANSWER_BYTES,
+            )
+        except CallFailed as error:
+            return None, str(error), error.retryable
+        if answer.is_success:
+            return answer.status, None, False
+        return answer.status, f"The service answered with status {answer.status}.", answer.status in RETRY_ON
+
+    async def _settle(
+        self, delivery: NodeWebhookDelivery, node: Node, status: int | None, error: str | None, *, may_repeat: bool
+    ) -> None:
+        attempt = delivery.attempts
+        async with self._root.db.transaction() as session:
+            row = await session.get(NodeWebhookDelivery, delivery.id, with_for_update=True)
+            if row is None or row.status != "pending" or row.attempts != attempt:
+                return
+            row.response_status, row.error, row.updated_at = status, error, self._root.clock.now()
+            data: dict[str, Any] = {"node_id": node.id, "name": node.name, "attempt": attempt, "status_code": status}
+            if error is None:
+                row.status = "delivered"
+            else:
+                data["error"] = error
+                if may_repeat:
+                    data["retry_in_s"] = pause_s(attempt)
+                    again = {"id": row.id, "attempt": attempt + 1}
+                    await jobs.enqueue(session, JOB, again, delay_s=pause_s(attempt))
+                else:
+                    row.status = "dead_letter"
+                    log.warning("webhook_node_dead_letter", run_id=row.run_id, attempts=attempt)
+            kind = WEBHOOK_DELIVERED if error is None else WEBHOOK_FAILED
+            at_ms = await session.scalar(
+                select(func.round(func.coalesce(Run.duration, 0) * 1000)).where(Run.id == row.run_id)
+            )
+            event = NewEvent(row.run_id, kind, int(at_ms or 0), event_store.encode(data), self._root.clock.now())
+            await event_store.append(session, [event])
+
+
+def _custom_headers(node: Node) -> dict[str, str]:
+    rows = node.data.get("custom_headers")
+    return {
+        str(row["key"]).strip(): str(row.get("value") or "")
+        for row in (rows if isinstance(rows, list) else ())
+        if isinstance(row, Mapping) and str(row.get("key") or "").strip()
+    }
+
+
+def _iso(moment: datetime) -> str:
+    return moment.isoformat()

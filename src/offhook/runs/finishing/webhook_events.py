@@ -1,0 +1,61 @@
+"""What customers' webhooks are told of runs, in the transaction that changes the run: told once, or not at all."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.runs.records import event_store
+from offhook.runs.states import COMPLETED
+from offhook.runs.tables import Run
+from offhook.webhooks import service as webhooks
+
+RUN_STARTED: Final = "run.started"
+RUN_COMPLETED: Final = "run.completed"
+RUN_FAILED: Final = "run.failed"
+
+
+async def tell_started(session: AsyncSession, run: Run) -> None:
+    """Its media connected, or its chat began."""
+    key = f"{RUN_STARTED}:{run.id}"
+    await webhooks.publish(session, run.organization_id, RUN_STARTED, event_store.storable(facts(run)), key=key)
+
+
+async def tell_finished(session: AsyncSession, runs: Sequence[Run]) -> None:
+    """Everything about these runs of one organization is stored. ``run.failed`` is any end but ``completed``: busy, no
+    answer, canceled too."""
+    news = [
+        webhooks.News(
+            RUN_COMPLETED if run.status == COMPLETED else RUN_FAILED,
+            event_store.storable(facts(run)),
+            f"run.finished:{run.id}",
+        )
+        for run in runs
+    ]
+    await webhooks.publish_all(session, runs[0].organization_id, news)
+
+
+def facts(run: Run) -> dict[str, Any]:
+    """The run as an event shows it; the rest of it is one request away."""
+    times = {name: getattr(run, name) for name in ("created_at", "started_at", "answered_at", "ended_at")}
+    return {
+        "run_id": run.id,
+        "workflow_run_id": run.id,
+        "workflow_run_name": run.name,
+        "workflow_id": run.workflow_id,
+        "campaign_id": run.campaign_id,
+        "mode": run.mode,
+        "direction": run.direction,
+        "status": run.status,
+        "outcome": run.outcome,
+        "end_reason": run.end_reason,
+        "phone_number": run.phone_number,
+        "caller_number": run.caller_number,
+        "called_number": run.called_number,
+        "call_id": run.call_id,
+        "duration": None if run.duration is None else float(run.duration),
+        "cost_cents": run.cost_cents,
+        "initial_context": run.initial_context,
+        "gathered_context": run.gathered_context,
+        **{name: None if at is None else at.isoformat() for name, at in times.items()},
+    }

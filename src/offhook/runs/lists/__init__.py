@@ -1,0 +1,1 @@
+"""Lists, counts, usage and insights over many runs."""

@@ -1,0 +1,98 @@
+"""What reports of many calls say about each: its times, what it extracted, and what was talked about in short."""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Final
+
+from sqlalchemy import Text, func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.runs.records import event_store
+from offhook.runs.records.projections import transcript
+from offhook.runs.tables import Run
+
+MAX_SUMMARY: Final = 500
+# A spreadsheet has 16,384 columns; nobody reads the five hundred and first.
+_MOST_EXTRACTED: Final = 500
+_LATEST: Final = 500
+_EXTRACTED: Final = "extracted_variables"
+# An agent that was told to sum up has said it best.
+_SUMMARIES: Final = ("call_summary", "summary", "transcript_summary")
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFacts:
+    """One call. ``summary`` is what the agent extracted under such a name, else the beginning of the conversation."""
+
+    workflow_id: int
+    duration_s: Decimal | None
+    started_at: datetime | None
+    ended_at: datetime | None
+    extracted: Mapping[str, Any]
+    summary: str
+    has_recording: bool
+
+
+async def facts(session: AsyncSession, organization_id: int, run_ids: Sequence[int]) -> dict[int, SessionFacts]:
+    """By run id, in two queries; runs that were deleted are left out."""
+    if not run_ids:
+        return {}
+    rows = (
+        await session.execute(
+            select(
+                Run.id, Run.workflow_id, Run.duration, Run.started_at, Run.ended_at, Run.recording_key,
+                Run.gathered_context[_EXTRACTED].label("extracted"),
+            ).where(Run.organization_id == organization_id, Run.id.in_(run_ids))
+        )
+    ).all()  # fmt: skip
+    said: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    for event in await event_store.spoken(session, organization_id, run_ids):
+        said[event["run_id"]].append(event)
+    found = {}
+    for row in rows:
+        extracted = row.extracted if isinstance(row.extracted, dict) else {}
+        found[row.id] = SessionFacts(
+            row.workflow_id, row.duration, row.started_at, row.ended_at, extracted,
+            summary(extracted, said[row.id]), row.recording_key is not None,
+        )  # fmt: skip
+    return found
+
+
+def summary(extracted: Mapping[str, Any], events: Collection[Mapping[str, Any]]) -> str:
+    """At most :data:`MAX_SUMMARY` characters; nothing when nobody spoke."""
+    told = next((extracted[name] for name in _SUMMARIES if isinstance(extracted.get(name), str)), None)
+    text = told or " / ".join(f"{line.role.capitalize()}: {line.text}" for line in transcript(events))
+    return text if len(text) <= MAX_SUMMARY else text[: MAX_SUMMARY - 1].rstrip() + "…"
+
+
+async def typical_call_s(session: AsyncSession, organization_id: int, workflow_id: int) -> float | None:
+    """The mean length of a workflow's latest calls that were talked on; None when there was none."""
+    latest = (
+        select(Run.duration)
+        .where(Run.organization_id == organization_id, Run.workflow_id == workflow_id, Run.duration.is_not(None))
+        .order_by(Run.created_at.desc(), Run.id.desc())
+        .limit(_LATEST)
+        .subquery()
+    )
+    found = await session.scalar(select(func.avg(latest.c.duration)).where(latest.c.duration > 0))
+    return None if found is None else float(found)
+
+
+async def extracted_names(
+    session: AsyncSession, organization_id: int, workflow_id: int, campaign_id: int, *, since: datetime
+) -> list[str]:
+    """The names of the variables that any run of a campaign has extracted, sorted. ``since``: no run of it is older."""
+    variables = Run.gathered_context[_EXTRACTED]
+    keys = select(func.jsonb_object_keys(variables, type_=Text).label("name")).where(
+        Run.organization_id == organization_id,
+        Run.workflow_id == workflow_id,
+        Run.campaign_id == campaign_id,
+        Run.created_at >= since,
+        func.jsonb_typeof(variables, type_=Text) == "object",
+    )
+    named = keys.subquery()
+    found = await session.scalars(select(named.c.name).distinct().order_by(named.c.name).limit(_MOST_EXTRACTED))
+    return list(found)

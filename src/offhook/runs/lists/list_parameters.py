@@ -1,0 +1,33 @@
+"""What every list of runs takes and answers over HTTP."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from fastapi import Depends, Query
+
+from offhook.kit.http.pagination import PageParams
+from offhook.runs.lists.listing import RunQuery
+
+
+# async, although it awaits nothing: the framework sends plain functions through a thread
+async def _query(
+    page: PageParams,
+    filters: Annotated[str | None, Query(description="JSON array of {field, type, value}")] = None,
+    sort_by: Annotated[str | None, Query(description="id, created_at (default) or duration")] = None,
+    sort_order: Annotated[str | None, Query(description="asc or desc (default)")] = None,
+) -> RunQuery:
+    return RunQuery(page, filters, sort_by, sort_order)
+
+
+RunQueryParams = Annotated[RunQuery, Depends(_query)]
+
+
+def as_page(query: RunQuery, runs: Sequence[dict[str, Any]], total: int) -> dict[str, Any]:
+    """A :class:`RunList` of these records."""
+    return {
+        "runs": runs,
+        "total_count": total,
+        "page": query.page.page,
+        "limit": query.page.limit,
+        "total_pages": query.page.total_pages(total),
+    }

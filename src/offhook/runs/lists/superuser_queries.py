@@ -1,0 +1,112 @@
+"""What superusers ask of runs, across all organizations."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from sqlalchemy import ARRAY, BigInteger, ColumnElement, UnaryExpression, any_, cast, func, select
+from sqlalchemy.dialects.postgresql import aggregate_order_by
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.sql import operators
+from sqlalchemy.sql.util import ClauseAdapter
+
+from offhook.kit.filters.criteria import Conditions, Field, Named, parse_conditions, parse_sort
+from offhook.runs.lists import counts
+from offhook.runs.lists.listing import COLUMNS, FILTERS, SORTS, Found, RunQuery, columns_of, find, nearest
+from offhook.runs.tables import Run, RunValue
+
+ALL_FILTERS: Final[Mapping[str, Field]] = {
+    **FILTERS,
+    "organization_id": Field.of(Run.organization_id, "number", "select"),
+}
+# Counting a million rows takes longer than anyone waits for a number of pages that nobody turns.
+MAX_COUNTED: Final = 50_000
+# No index leads to what other columns say among the runs of all organizations: so many of the newest are looked at, and
+# fewer when each one's values have to be looked up.
+WINDOW: Final = 25_000
+WINDOW_OF_VALUES: Final = 4_000
+
+_COLUMNS: Final = (*COLUMNS, Run.organization_id, Run.created_by)
+_INDEXED: Final = frozenset({"id", "created_at"})
+_SEEN: Final = (
+    *(field.column for field in ALL_FILTERS.values() if not isinstance(field.column, Named)),
+    Run.call_id_lower,
+)
+
+
+async def page(session: AsyncSession, query: RunQuery) -> Found:
+    """Rows of ``listing.COLUMNS``, ``organization_id`` and ``created_by``, and how many match: with filters, 50,000 at most.
+
+    Every run of an organization is looked at when the filters name it. Else filters on more than ``id`` and
+    ``created_at`` look at the newest runs that those two leave.
+    """
+    limit, offset = query.page.limit, query.page.offset
+    order = parse_sort(query.sort_by, query.sort_order, SORTS, default="created_at", tie_break=Run.id)
+    conditions = parse_conditions(query.filters, ALL_FILTERS)
+    if any(_names_organizations(part) for part in conditions.on_columns):
+        return await find(session, _COLUMNS, conditions, order, limit=limit, offset=offset)
+    if conditions.on_members or not all(columns_of(part) <= _INDEXED for part in conditions.on_columns):
+        return await _find_in_window(session, conditions, order, limit=limit, offset=offset)
+    if not conditions.on_columns:
+        total = await counts.total(session)
+        ids = nearest(select(Run.id), order, total, limit=limit, offset=offset)
+    else:
+        counted = select(Run.id).where(*conditions.on_columns).limit(MAX_COUNTED).subquery()
+        total = (await session.execute(select(func.count()).select_from(counted))).scalar_one()
+        ids = select(Run.id).where(*conditions.on_columns).order_by(*order).limit(limit).offset(offset)
+    if total <= WINDOW and any(columns_of(part) == {"id"} for part in conditions.on_columns):
+        # Read by their ids and sorted: the index of the order would be read from its newest run down to these.
+        these = (
+            select(Run.id, Run.created_at, Run.duration).where(*conditions.on_columns).cte().prefix_with("MATERIALIZED")
+        )
+        sorting = [ClauseAdapter(these).traverse(by) for by in order]
+        ids = select(these.c.id).order_by(*sorting).limit(limit).offset(offset)
+    rows = await session.execute(select(*_COLUMNS).where(Run.id.in_(ids)).order_by(*order))
+    return Found(rows.all(), total)
+
+
+def _names_organizations(condition: ColumnElement[bool]) -> bool:
+    is_exact = getattr(condition, "operator", None) in (operators.eq, operators.in_op)
+    return is_exact and columns_of(condition) == {"organization_id"}
+
+
+async def _find_in_window(
+    session: AsyncSession,
+    conditions: Conditions,
+    order: Sequence[UnaryExpression[Any]],
+    *,
+    limit: int,
+    offset: int,
+) -> Found:
+    window = WINDOW_OF_VALUES if conditions.on_members else WINDOW
+    newest = (
+        select(*_SEEN)
+        .where(*(part for part in conditions.on_columns if columns_of(part) <= _INDEXED))
+        .order_by(Run.created_at.desc(), Run.id.desc())
+    )
+    seen = newest.limit(window).subquery()
+    in_window = ClauseAdapter(seen)
+    mine = [in_window.traverse(part) for part in conditions.on_columns]
+    # All of the window's ids at once: the index is walked through once and not entered thousands of times.
+    ids_seen = cast(select(func.array_agg(seen.c.id)).scalar_subquery().correlate(None), ARRAY(BigInteger))
+    mine += [
+        seen.c.id.in_(select(RunValue.run_id).where(RunValue.run_id == any_(ids_seen), part))
+        for part in conditions.on_members
+    ]
+    sorting = [in_window.traverse(by) for by in order]
+    if conditions.on_members:
+        # Values cost much more to look up than a few thousand ids to send: once.
+        matching: ColumnElement[Any] = func.array_agg(aggregate_order_by(seen.c.id, *sorting)).filter(*mine)
+    else:
+        matching = func.count().filter(*mine)
+    looked_at, matched = (await session.execute(select(func.count(), matching).select_from(seen))).one()
+    total = len(matched or ()) if conditions.on_members else matched
+    limited = window if looked_at == window else None
+    if total <= offset:
+        return Found([], total, limited)
+    ids: ColumnElement[bool]
+    if conditions.on_members:
+        ids = Run.id == any_(cast(matched[offset : offset + limit], ARRAY(BigInteger)))
+    else:
+        ids = Run.id.in_(select(seen.c.id).where(*mine).order_by(*sorting).limit(limit).offset(offset))
+    rows = await session.execute(select(*_COLUMNS).where(ids).order_by(*order))
+    return Found(rows.all(), total, limited)

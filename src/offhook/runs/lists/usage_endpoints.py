@@ -1,0 +1,100 @@
+"""Every run of an organization, as a list and as a download."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query
+from fastapi.responses import StreamingResponse
+
+from offhook.kit.database.database import Database, Session
+from offhook.kit.files.csv_downloads import MEDIA_TYPE, csv_response
+from offhook.orgs import CurrentOrg, Now
+from offhook.root import database_of
+from offhook.runs.lists import usage_list
+from offhook.runs.lists.insights import MAX_DAYS, insights
+from offhook.runs.lists.usage_list import UsageQuery
+from offhook.runs.schemas import InsightsResponse, UsageRunList
+
+router = APIRouter(prefix="/organizations/usage/runs", tags=["usage"])
+insights_router = APIRouter(prefix="/organizations/usage", tags=["usage"])
+
+MAX_LIMIT = 200
+_MAX_OFFSET = 2**31 - 1
+_MAX_PAGE = 1_000_000
+
+Time = Annotated[str | None, Query(max_length=64, description="ISO 8601; a plain day counts whole")]
+
+
+def _query(
+    from_date: Time = None,
+    to_date: Time = None,
+    start_date: Annotated[str | None, Query(max_length=64, description="The same as from_date")] = None,
+    end_date: Annotated[str | None, Query(max_length=64, description="The same as to_date")] = None,
+    workflow_id: Annotated[int | None, Query(ge=1, le=2**31 - 1)] = None,
+    filters: Annotated[str | None, Query(description="JSON array of {field, type, value}")] = None,
+) -> UsageQuery:
+    return UsageQuery(from_date or start_date, to_date or end_date, workflow_id, filters)
+
+
+def _sorting(
+    sort_by: Annotated[str | None, Query(description="id, created_at (default) or duration")] = None,
+    sort_order: Annotated[str | None, Query(description="asc or desc (default)")] = None,
+) -> tuple[str | None, str | None]:
+    return sort_by, sort_order
+
+
+Asked = Annotated[UsageQuery, Depends(_query)]
+
+
+@router.get("", response_model=UsageRunList, operation_id="list_usage_runs")
+async def list_usage_runs(
+    org: CurrentOrg,
+    session: Session,
+    query: Asked,
+    sorting: Annotated[tuple[str | None, str | None], Depends(_sorting)],
+    limit: Annotated[int, Query(ge=1, le=MAX_LIMIT)] = 50,
+    offset: Annotated[int | None, Query(ge=0, le=_MAX_OFFSET)] = None,
+    page: Annotated[int, Query(ge=1, le=_MAX_PAGE, description="Used when there is no offset")] = 1,
+) -> dict[str, Any]:
+    """Runs of every agent, live ones included, the newest first unless sorted otherwise."""
+    start = (page - 1) * limit if offset is None else offset
+    items, total = await usage_list.page(
+        session,
+        org.organization_id,
+        query,
+        limit=limit,
+        offset=start,
+        sort_by=sorting[0],
+        sort_order=sorting[1],
+    )
+    return {
+        "items": items,
+        "total": total,
+        "limit": limit,
+        "offset": start,
+        "total_count": total,
+        "page": start // limit + 1,
+        "total_pages": -(-total // limit),
+        "total_duration_seconds": round(sum(item["duration_seconds"] for item in items), 3),
+    }
+
+
+@router.get(
+    "/report",
+    response_class=StreamingResponse,
+    responses={200: {"content": {MEDIA_TYPE.partition(";")[0]: {}}, "description": "CSV"}},
+    operation_id="download_usage_report",
+)
+async def download_report(
+    org: CurrentOrg, query: Asked, now: Now, db: Annotated[Database, Depends(database_of)]
+) -> StreamingResponse:
+    """A row for each run, the newest first: agent, duration, cost, outcome and a column for each extracted variable."""
+    report = await usage_list.report(db, org.organization_id, query)
+    return await csv_response(f"usage_runs_{now:%Y%m%d_%H%M%S}.csv", report.header, report.rows())
+
+
+@insights_router.get("/insights", response_model=InsightsResponse, operation_id="get_usage_insights")
+async def get_insights(
+    org: CurrentOrg, session: Session, now: Now, days: Annotated[int, Query(ge=1, le=MAX_DAYS)] = 30
+) -> dict[str, Any]:
+    """How the finished runs of the last days went, by day and by agent: outcomes, minutes, cost and answer time."""
+    return await insights(session, org.organization_id, now, days)

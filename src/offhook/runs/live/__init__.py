@@ -1,0 +1,1 @@
+"""Live calls of one process: leases, tools, recording, events and the sweeper."""

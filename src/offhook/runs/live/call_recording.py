@@ -1,0 +1,227 @@
+"""Stereo recordings (left caller, right agent) written as the call goes; implements ``voice.ports.Recorder``.
+
+The loop only appends references to payloads; decoding and writing happen in a thread, for a few recorders at a time,
+more than once a second each. A kill loses at most ``FLUSH_S + HOLD_S`` seconds of sound.
+"""
+
+import asyncio
+import itertools
+import os
+import time
+from collections import deque
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import structlog
+from numpy.typing import NDArray
+
+from offhook.kit.audio import Codec
+from offhook.runs.live.wav import HEADER_BYTES, header
+
+log = structlog.get_logger(__name__)
+
+FLUSH_S: Final = 0.7  # how often one recorder is written
+HOLD_S: Final = 0.2  # how long a side that is behind may still deliver before its silence is written
+JITTER_S: Final = 0.12  # frames nearer than this to where they are expected are joined without a seam
+OVERLAP_S: Final = 0.5  # a side that runs further ahead of its clock than this loses frames
+MAX_S: Final = 6 * 3600.0
+MAX_PENDING_BYTES: Final = 256 * 1024  # of one side; only a disk that hangs for seconds gets there
+_BLOCK: Final = 1 << 16  # samples written at a time
+_TICKS: Final = 5  # groups that the recorders are flushed in, so that no thread holds the interpreter for long
+
+Samples = NDArray[np.int16]
+_Frame = tuple[float, bytes]
+
+
+class _Side:
+    """One channel: frames that came in, and samples that are placed but not yet written."""
+
+    def __init__(self, codec: Codec) -> None:
+        self._codec = codec
+        self._rate = codec.sample_rate
+        self.arrived: list[_Frame] = []
+        self.arrived_bytes = 0
+        self.end = 0  # the sample after the last placed one
+        self.placed: deque[tuple[int, Samples]] = deque()
+
+    def add(self, at_s: float, payload: bytes) -> None:
+        if self.arrived_bytes < MAX_PENDING_BYTES and 0.0 <= at_s < MAX_S:
+            self.arrived.append((at_s, payload))
+            self.arrived_bytes += len(payload)
+
+    def take(self) -> list[_Frame]:
+        frames, self.arrived, self.arrived_bytes = self.arrived, [], 0
+        return frames
+
+    def place(self, frames: list[_Frame]) -> None:
+        """Decode in one go and put each frame where its time says, joined to its neighbor when that is near enough."""
+        if not frames:
+            return
+        sound = self._codec.decode(b"".join([payload for _, payload in frames]))
+        if self._is_steady(frames, len(sound)):
+            self._keep(self.end, sound)
+            self.end += len(sound)
+            return
+        scale = len(sound) / max(1, sum(len(payload) for _, payload in frames))
+        jitter, overlap = int(JITTER_S * self._rate), int(OVERLAP_S * self._rate)
+        offset, begin, at, target = 0, 0, self.end, self._targets(frames, scale)
+        for (_, payload), wanted in zip(frames, target, strict=True):
+            length = int(len(payload) * scale)
+            gap = wanted - self.end
+            if gap > jitter or gap < -overlap:
+                self._keep(at, sound[begin:offset])
+                begin, at = offset, self.end
+            if gap > jitter:
+                self.end = at = wanted
+            elif gap < -overlap:
+                offset += length
+                begin = offset
+                continue
+            offset += length
+            self.end += length
+        self._keep(at, sound[begin:offset])
+
+    def _is_steady(self, frames: list[_Frame], samples: int) -> bool:
+        """Whether every frame is near where a seamless stream would put it: the usual case, decided cheaply."""
+        length = len(frames[0][1])
+        if any(len(payload) != length for _, payload in frames):
+            return False
+        at_s = np.array([at for at, _ in frames])
+        expected = self.end / self._rate + np.arange(len(frames)) * (samples / len(frames) / self._rate)
+        return bool(np.abs(at_s - expected).max() <= JITTER_S)
+
+    def _targets(self, frames: list[_Frame], scale: float) -> list[int]:
+        """Where each frame belongs. Of frames that came in a burst the earlier ones are older than their arrival."""
+        latest = None
+        targets = [0] * len(frames)
+        for index in range(len(frames) - 1, -1, -1):
+            at_s, payload = frames[index]
+            wanted = int(at_s * self._rate)
+            if latest is not None:
+                wanted = min(wanted, latest - int(len(payload) * scale))
+            targets[index] = latest = wanted
+        return targets
+
+    def _keep(self, at: int, samples: Samples) -> None:
+        if len(samples):
+            self.placed.append((at, samples))
+
+    def has_sound_before(self, stop: int) -> bool:
+        return bool(self.placed) and self.placed[0][0] < stop
+
+    def copy_to(self, out: Samples, start: int, stop: int) -> None:
+        """Move what is placed in ``start..stop`` into ``out`` (one channel of that length)."""
+        while self.placed and self.placed[0][0] < stop:
+            at, samples = self.placed.popleft()
+            fits = samples[: stop - at]
+            out[at - start : at - start + len(fits)] = fits
+            if len(fits) < len(samples):
+                self.placed.appendleft((stop, samples[len(fits) :]))
+                break
+
+
+class WavRecorder:
+    """One call's file. ``caller`` and ``agent`` cost well under a microsecond; ``close`` writes the rest."""
+
+    def __init__(self, path: Path, codec: Codec, recordings: "Recordings", group: int) -> None:
+        self.path = path
+        self.group = group
+        self._codec = codec
+        self._recordings = recordings
+        self._caller = _Side(codec)
+        self._agent = _Side(codec)
+        self._written = 0
+        self._descriptor: int | None = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o640)
+        os.pwrite(self._descriptor, header(codec.sample_rate, 2, 0), 0)
+
+    def caller(self, at_s: float, payload: bytes) -> None:
+        """Sound of the caller that came in ``at_s`` seconds after the media connected."""
+        self._caller.add(at_s, payload)
+
+    def agent(self, at_s: float, payload: bytes) -> None:
+        """Sound of the agent that left at ``at_s``."""
+        self._agent.add(at_s, payload)
+
+    async def close(self) -> None:
+        """Write everything and close the file; idempotent."""
+        await self._recordings.finish(self)
+
+    def flush(self, *, everything: bool = False) -> None:
+        """Write what both sides have, called in a thread and never twice at a time. OSError when the disk fails."""
+        if self._descriptor is None:
+            return
+        self._caller.place(self._caller.take())
+        self._agent.place(self._agent.take())
+        ends = (self._caller.end, self._agent.end)
+        held = max(ends) - int(HOLD_S * self._codec.sample_rate)
+        until = max(ends) if everything else max(min(ends), held)
+        if until > self._written:
+            self._write(until)
+        if everything:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def _write(self, until: int) -> None:
+        """Write ``written..until`` block by block; a block in which nobody spoke stays a hole, which reads as zeros."""
+        assert self._descriptor is not None
+        sides = (self._caller, self._agent)
+        is_silent = True
+        for start in range(self._written, until, _BLOCK):
+            stop = min(until, start + _BLOCK)
+            is_silent = not any(side.has_sound_before(stop) for side in sides)
+            if is_silent:
+                continue
+            stereo = np.zeros((stop - start, 2), np.int16)
+            for channel, side in enumerate(sides):
+                side.copy_to(stereo[:, channel], start, stop)
+            os.pwrite(self._descriptor, stereo.tobytes(), HEADER_BYTES + start * 4)
+        for side in sides:
+            side.end = max(side.end, until)
+        if is_silent:
+            os.ftruncate(self._descriptor, HEADER_BYTES + until * 4)
+        os.pwrite(self._descriptor, header(self._codec.sample_rate, 2, until * 4), 0)
+        self._written = until
+
+
+class Recordings:
+    """All recorders of one process and the one task that writes them."""
+
+    def __init__(self) -> None:
+        self._open: set[WavRecorder] = set()
+        self._groups = itertools.cycle(range(_TICKS))
+        self._lock = asyncio.Lock()
+        self._task: asyncio.Task[None] | None = None
+
+    async def open(self, path: Path, codec: Codec) -> WavRecorder:
+        """Begin a file, with its header written. OSError when the disk does not allow it."""
+        recorder = await asyncio.to_thread(WavRecorder, path, codec, self, next(self._groups))
+        self._open.add(recorder)
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._flush_forever(), name="recordings")
+        return recorder
+
+    async def finish(self, recorder: WavRecorder) -> None:
+        async with self._lock:
+            if recorder in self._open:
+                self._open.discard(recorder)
+                await asyncio.to_thread(_flush_all, [recorder], True)
+
+    async def _flush_forever(self) -> None:
+        turn = 0
+        while self._open:
+            started = time.monotonic()
+            async with self._lock:
+                group = [recorder for recorder in self._open if recorder.group == turn]
+                if group:
+                    await asyncio.to_thread(_flush_all, group, False)
+            turn = (turn + 1) % _TICKS
+            await asyncio.sleep(max(0.01, FLUSH_S / _TICKS - (time.monotonic() - started)))
+
+
+def _flush_all(recorders: list[WavRecorder], everything: bool) -> None:
+    for recorder in recorders:
+        try:
+            recorder.flush(everything=everything)
+        except OSError:
+            log.exception("recording_not_written", path=str(recorder.path))

@@ -1,0 +1,147 @@
+"""Writes the events of all live runs of a process in one insert every half second; the voice loop never waits for it."""
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import structlog
+
+from offhook.kit.database.database import Database
+from offhook.kit.database.outage import DATABASE_ERRORS, is_refused
+from offhook.kit.json_values import plain
+from offhook.runs.finishing.do_not_call_detection import DO_NOT_CALL_REQUESTED, asks_not_to_be_called
+from offhook.runs.records import event_store
+from offhook.runs.records.event_store import NewEvent
+from offhook.runs.records.projections import Tally
+from offhook.voice.events import CALL_ENDED, CALLER_SAID, LIVE_ONLY, VoiceEvent
+
+EVENTS_DROPPED: Final = "events_dropped"  # {count}: the database was away for so long that the memory was full
+_BATCH: Final = 2000
+log = structlog.get_logger(__name__)
+
+OnLive = Callable[[int, VoiceEvent], None]
+
+
+class RunEvents:
+    """The sink of one run (``voice.ports.RunSink``); its ``tally`` knows what the events add up to."""
+
+    def __init__(self, run_id: int, writer: "EventWriter", on_live: OnLive | None) -> None:
+        self.tally = Tally()
+        self.has_ended = False
+        self._run_id = run_id
+        self._writer = writer
+        self._on_live = on_live
+        self._last = datetime.min.replace(tzinfo=UTC)
+
+    def emit(self, event: VoiceEvent) -> None:
+        """Take an event and return at once. Live-only events go to live listeners and nowhere else."""
+        if event.type in LIVE_ONLY:
+            if self._on_live is not None:
+                # what a recognizer or a model says may be no text that can be sent: half of a surrogate pair
+                self._on_live(self._run_id, replace(event, data=plain(event.data)))
+            return
+        self.has_ended = self.has_ended or event.type == CALL_ENDED
+        self.tally.add(event.type, event.at_s, event.data)
+        # Strictly rising, so that a retried batch can be told from a new one.
+        self._last = max(datetime.now(UTC), self._last + timedelta(microseconds=1))
+        at_ms = round(event.at_s * 1000)
+        self._writer.add(NewEvent(self._run_id, event.type, at_ms, event_store.encode(event.data), self._last))
+        if event.type == CALLER_SAID and not self.tally.has_opted_out:
+            text = str(event.data.get("text") or "")
+            if asks_not_to_be_called(text):
+                self.emit(VoiceEvent(DO_NOT_CALL_REQUESTED, event.at_s, {"text": text}))
+
+
+class EventWriter:
+    """One per process. Keeps what it could not write, in order, up to ``max_events``; then it counts what it drops."""
+
+    def __init__(self, db: Database, *, interval_s: float = 0.5, max_events: int = 100_000) -> None:
+        self._db = db
+        self._interval_s = interval_s
+        self._max_events = max_events
+        self._waiting: deque[NewEvent] = deque()
+        self._dropped: Counter[int] = Counter()
+        self._taken = 0
+        self._settled = 0  # of the taken ones: written, or refused by the database for good
+        self._is_uncertain = False
+        self._lock = asyncio.Lock()
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def waiting(self) -> int:
+        """How many events are in memory only."""
+        return len(self._waiting)
+
+    def sink(self, run_id: int, on_live: OnLive | None = None) -> RunEvents:
+        return RunEvents(run_id, self, on_live)
+
+    def add(self, event: NewEvent) -> None:
+        if len(self._waiting) >= self._max_events:
+            self._dropped[event.run_id] += 1
+            return
+        self._waiting.append(event)
+        self._taken += 1
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._write_until_empty(), name="event-writer")
+
+    async def flush(self, timeout_s: float = 10.0) -> bool:
+        """Write everything that was added before this call; False when the database did not take it in time."""
+        target = self._taken
+        try:
+            async with asyncio.timeout(timeout_s):
+                while self._settled < target:
+                    if not await self._write_some():
+                        await asyncio.sleep(0.2)
+        except TimeoutError:
+            return False
+        return True
+
+    async def _write_until_empty(self) -> None:
+        pause_s = self._interval_s
+        while self._waiting:
+            await asyncio.sleep(pause_s)
+            is_written = await self._write_some()
+            pause_s = self._interval_s if is_written else min(5.0, pause_s * 2)
+
+    async def _write_some(self) -> bool:
+        """Write one batch; False when the database is away and the batch was kept."""
+        async with self._lock:
+            batch = [self._waiting[i] for i in range(min(_BATCH, len(self._waiting)))]
+            if not batch:
+                return True
+            try:
+                await self._write(batch)
+            except DATABASE_ERRORS as error:
+                self._is_uncertain = True
+                log.warning("events_not_written", count=len(self._waiting), error=type(error).__name__)
+                return False
+            self._is_uncertain = False
+            for _ in batch:
+                self._waiting.popleft()
+            self._settled += len(batch)
+            self._report_dropped()
+            return True
+
+    async def _write(self, batch: list[NewEvent]) -> None:
+        try:
+            async with self._db.transaction() as session:
+                await event_store.append(session, batch, is_retry=self._is_uncertain)
+        except DATABASE_ERRORS as error:
+            if not is_refused(error):
+                raise
+            # One bad event must not hold back the others for ever: halve until it stands alone, then leave it out.
+            if len(batch) == 1:
+                log.error("event_refused", run_id=batch[0].run_id, type=batch[0].type, error=type(error).__name__)
+                return
+            middle = len(batch) // 2
+            await self._write(batch[:middle])
+            await self._write(batch[middle:])
+
+    def _report_dropped(self) -> None:
+        dropped, self._dropped = self._dropped, Counter()
+        for run_id, count in dropped.items():
+            data = event_store.encode({"count": count})
+            self.add(NewEvent(run_id, EVENTS_DROPPED, 0, data, datetime.now(UTC)))

@@ -1,0 +1,159 @@
+"""The tools that an agent may call in one conversation: those of its organization, and the built-in one of the demos."""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.root import Root
+from offhook.runs.live.call_tools import (
+    CalculatorTool,
+    EndCallTool,
+    HttpTool,
+    McpFunction,
+    ToolText,
+    TransferDesk,
+    TransferTool,
+)
+from offhook.runs.live.demo_tool import DEMO_ORDER_STATUS, DemoOrderStatus
+from offhook.runs.tables import Run
+from offhook.tools import ToolBench
+from offhook.tools import service as tools
+from offhook.tools.definitions import (
+    CalculatorDefinition,
+    EndCallDefinition,
+    HttpApiDefinition,
+    McpDefinition,
+    ToolDefinition,
+    TransferCallDefinition,
+    read_definition,
+)
+from offhook.voice.ports import Tool
+from offhook.workflows.graph import MAX_TOOL_NAME, Graph
+from offhook.workflows.ports import ToolFacts
+from offhook.workflows.validation.references import custom_tool_name
+
+__all__ = ["DEMO_ORDER_STATUS", "CallTools", "DemoOrderStatus", "ToolRegistry"]
+
+_BUILT_IN: Final[dict[str, Tool]] = {DEMO_ORDER_STATUS: DemoOrderStatus()}
+
+
+class CallTools:
+    """Implements ``voice.ports.Toolbox`` for one conversation. ``mcp`` holds the functions of MCP tools by their name."""
+
+    def __init__(self, single: Mapping[str, Tool] | None = None, mcp: Mapping[str, Mapping[str, Tool]] | None = None):
+        self._single = {**_BUILT_IN, **(single or {})}
+        self._mcp = mcp or {}
+
+    def for_node(
+        self, tool_uuids: Sequence[str], mcp_filters: Mapping[str, Sequence[str]] | None = None
+    ) -> Sequence[Tool]:
+        found: dict[str, Tool] = {}
+        for uuid in dict.fromkeys(tool_uuids):
+            if uuid in self._single:
+                offered = [self._single[uuid]]
+            else:
+                wanted = (mcp_filters or {}).get(uuid)
+                functions = self._mcp.get(uuid, {})
+                offered = [tool for name, tool in functions.items() if not isinstance(wanted, list) or name in wanted]
+            for tool in offered:
+                # two functions of one name would be refused by vendors; the first one wins, as validation warns
+                found.setdefault(tool.spec.name, tool)
+        return list(found.values())
+
+
+class ToolRegistry:
+    """Makes the toolbox of each conversation; implements ``workflows.ports.ToolCatalogue``."""
+
+    def __init__(self, root: Root) -> None:
+        self._root = root
+
+    async def for_run(self, run: Run, graph: Graph, context: Mapping[str, Any]) -> CallTools:
+        """The tools that this graph names. ``context`` is the live one, which grows with what is learned."""
+        uuids = {uuid for node in graph.nodes.values() for uuid in node.tool_uuids} - _BUILT_IN.keys()
+        if not uuids:
+            return CallTools()
+        async with self._root.db.transaction() as session:
+            rows = await tools.active_tools(session, run.organization_id, uuids)
+        single: dict[str, Tool] = {}
+        mcp: dict[str, dict[str, Tool]] = {}
+        for row in rows:
+            uuid, definition = str(row.tool_uuid), read_definition(row.definition)
+            text = ToolText(function_name(row.name), row.description or "")
+            if isinstance(definition, McpDefinition):
+                mcp[uuid] = self._functions(run.organization_id, text.name, definition)
+            else:
+                single[uuid] = self._tool(run, text, definition, context)
+        return CallTools(single, mcp)
+
+    def _tool(self, run: Run, text: ToolText, definition: ToolDefinition, context: Mapping[str, Any]) -> Tool:
+        if isinstance(definition, HttpApiDefinition):
+            return HttpTool(run.organization_id, text, definition.config, self._root.get(ToolBench), context)
+        if isinstance(definition, EndCallDefinition):
+            return EndCallTool(text, definition.config)
+        if isinstance(definition, TransferCallDefinition):
+            return TransferTool(
+                run.organization_id, run.id, text, definition.config, self._root.services.get(TransferDesk)
+            )
+        assert isinstance(definition, CalculatorDefinition)
+        return CalculatorTool(text)
+
+    def _functions(self, organization_id: int, prefix: str, definition: McpDefinition) -> dict[str, Tool]:
+        config, found, names = definition.config, dict[str, Tool](), _functions(prefix, definition)
+        for entry in config.discovered_tools:
+            name = str(entry.get("name") or "")
+            if name not in names:
+                continue
+            parameters = entry.get("parameters")
+            found[name] = McpFunction(
+                organization_id,
+                ToolText(names[name], str(entry.get("description") or "")),
+                config,
+                name,
+                parameters if isinstance(parameters, dict) else {"type": "object", "properties": {}},
+                self._root.get(ToolBench),
+            )
+        return found
+
+    async def facts(
+        self, session: AsyncSession, organization_id: int, tool_uuids: Collection[str]
+    ) -> Mapping[str, ToolFacts]:
+        found = {
+            uuid: ToolFacts(tool.spec.name, timeout_s=tool.timeout_s)
+            for uuid, tool in _BUILT_IN.items()
+            if uuid in tool_uuids
+        }
+        for row in await tools.named_tools(session, organization_id, tool_uuids):
+            definition = read_definition(row.definition)
+            found[str(row.tool_uuid)] = ToolFacts(
+                row.name,
+                timeout_s=_timeout_s(definition),
+                is_transfer=isinstance(definition, TransferCallDefinition),
+                ends_call=isinstance(definition, EndCallDefinition),
+                is_archived=row.status == tools.ARCHIVED,
+                functions=_functions(row.name, definition) if isinstance(definition, McpDefinition) else None,
+            )
+        return found
+
+
+def _functions(tool: str, definition: McpDefinition) -> dict[str, str]:
+    """What models call the functions of an MCP tool, by the names that its server has for them."""
+    config = definition.config
+    names = (str(entry.get("name") or "") for entry in config.discovered_tools)
+    wanted = (name for name in names if name and (not config.tools_filter or name in config.tools_filter))
+    return {name: function_name(f"{function_name(tool)}_{name}") for name in wanted}
+
+
+def _timeout_s(definition: ToolDefinition) -> float:
+    if isinstance(definition, HttpApiDefinition):
+        return definition.config.timeout_ms / 1000
+    if isinstance(definition, TransferCallDefinition):
+        return float(definition.config.timeout)
+    return float(definition.config.timeout_secs or 30) if isinstance(definition, McpDefinition) else 2.0
+
+
+def function_name(name: str) -> str:
+    """What models call a tool: letters, digits and ``_``, at most 64 characters, beginning with a letter."""
+    plain = custom_tool_name(name).strip("_")[:MAX_TOOL_NAME]
+    return plain if re.match(r"[a-z]", plain) else f"tool_{plain}"[:MAX_TOOL_NAME].rstrip("_")

@@ -1,0 +1,1 @@
+"""The run record: state transitions, events, projections and deletion."""

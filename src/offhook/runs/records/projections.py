@@ -1,0 +1,159 @@
+"""Transcript, latency and progress, computed from a run's event list and from nothing else. Pure."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from offhook.runs.finishing.do_not_call_detection import DO_NOT_CALL_REQUESTED
+from offhook.voice.events import (
+    AGENT_SAID,
+    CALLER_SAID,
+    NODE_ENTERED,
+    TURN_TIMED,
+    USAGE_COUNTED,
+    VARIABLES_EXTRACTED,
+)
+
+# A text chat was taken back and went on from there: {turn_id, node_id, name, values, nodes_visited, lines, caller_lines},
+# how everything stands now, and how many lines of the transcript are left.
+CHAT_REWOUND: Final = "chat_rewound"
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptLine:
+    """What one side said; times are seconds on the run's audio clock."""
+
+    role: str
+    text: str
+    start_s: float
+    end_s: float
+    interrupted: bool = False
+    node_id: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "role": self.role,
+            "text": self.text,
+            "start_s": self.start_s,
+            "end_s": self.end_s,
+            "interrupted": self.interrupted,
+            "node_id": self.node_id,
+        }
+
+
+def percentile(values: Sequence[float], share: float) -> int | None:
+    """The nearest-rank percentile, rounded to a whole number; None of nothing."""
+    if not values:
+        return None
+    ordered = sorted(values)
+    return round(ordered[max(0, math.ceil(share * len(ordered)) - 1)])
+
+
+@dataclass(slots=True)
+class Tally:
+    """Runs along the events of one run, live or stored, and knows at any time what they add up to."""
+
+    responses_ms: list[float] = field(default_factory=list)
+    nodes_visited: list[str] = field(default_factory=list)
+    extracted: dict[str, Any] = field(default_factory=dict)
+    usage: dict[str, Any] = field(default_factory=dict)
+    last_at_s: float = 0.0
+    has_opted_out: bool = False
+
+    def add(self, kind: str, at_s: float, data: Mapping[str, Any]) -> None:
+        self.last_at_s = max(self.last_at_s, at_s)
+        if kind == TURN_TIMED:
+            response = data.get("response_ms")
+            if isinstance(response, int | float):
+                self.responses_ms.append(response)
+        elif kind == NODE_ENTERED:
+            self.nodes_visited.append(str(data.get("name") or data.get("node_id")))
+        elif kind == VARIABLES_EXTRACTED:
+            values = data.get("values")
+            if isinstance(values, Mapping):
+                self.extracted.update(values)
+        elif kind == CHAT_REWOUND:
+            self.extracted, self.nodes_visited = dict(data["values"]), list(data["nodes_visited"])
+        elif kind == USAGE_COUNTED:
+            self.usage = dict(data)
+        elif kind == DO_NOT_CALL_REQUESTED:
+            self.has_opted_out = True
+
+    def latency(self) -> dict[str, Any]:
+        """``{p50_ms, p95_ms, turns}``: caller stopped → first frame of the answer."""
+        return {
+            "p50_ms": percentile(self.responses_ms, 0.5),
+            "p95_ms": percentile(self.responses_ms, 0.95),
+            "turns": len(self.responses_ms),
+        }
+
+    def gathered(self, extra: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Extracted variables at the top (``gathered.<name>`` filters find them), and the way through the graph."""
+        values = {**self.extracted, **(extra or {})}
+        return {**values, "extracted_variables": values, "nodes_visited": list(self.nodes_visited)}
+
+
+def tally_of(events: Iterable[Mapping[str, Any]]) -> Tally:
+    """Of stored events ``{type, at_ms, data}`` in their order."""
+    tally = Tally()
+    for event in events:
+        tally.add(event["type"], event["at_ms"] / 1000, event["data"])
+    return tally
+
+
+def transcript(events: Iterable[Mapping[str, Any]]) -> list[TranscriptLine]:
+    """Who said what, by the time at which it was said."""
+    lines: list[TranscriptLine] = []
+    for event in events:
+        if event["type"] == CHAT_REWOUND:
+            del lines[event["data"]["lines"] :]
+        role = {CALLER_SAID: "caller", AGENT_SAID: "agent"}.get(event["type"])
+        data = event["data"]
+        text = str(data.get("text") or "").strip()
+        if role is None or not text:
+            continue
+        end_s = _seconds(data.get("end_s"), event["at_ms"] / 1000)
+        lines.append(
+            TranscriptLine(
+                role=role,
+                text=text,
+                start_s=_seconds(data.get("start_s"), end_s),
+                end_s=end_s,
+                interrupted=bool(data.get("interrupted")),
+                node_id=data.get("node_id"),
+            )
+        )
+    return sorted(lines, key=lambda line: line.start_s)
+
+
+def transcript_text(lines: Iterable[TranscriptLine]) -> str:
+    """Plain text, one line per utterance: ``[00:12] Agent: How may I help?``."""
+    rendered = []
+    for line in lines:
+        minutes, seconds = divmod(int(line.start_s), 60)
+        cut = " …" if line.interrupted else ""
+        rendered.append(f"[{minutes:02d}:{seconds:02d}] {line.role.capitalize()}: {line.text}{cut}\n")
+    return "".join(rendered)
+
+
+def progress(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Where a run stands: ``{node, turns, last_at_ms, events}``."""
+    node, turns = None, 0
+    for event in events:
+        if event["type"] in (NODE_ENTERED, CHAT_REWOUND):
+            node = event["data"].get("name")
+        if event["type"] == CALLER_SAID:
+            turns += 1
+        elif event["type"] == CHAT_REWOUND:
+            turns = event["data"]["caller_lines"]
+    return {
+        "node": node,
+        "turns": turns,
+        "last_at_ms": max((event["at_ms"] for event in events), default=0),
+        "events": len(events),
+    }
+
+
+def _seconds(value: Any, otherwise: float) -> float:
+    return round(float(value), 3) if isinstance(value, int | float) else round(otherwise, 3)

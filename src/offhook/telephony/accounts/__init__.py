@@ -1,0 +1,1 @@
+"""Carrier accounts: credentials, phone numbers, number purchasing and lookup."""

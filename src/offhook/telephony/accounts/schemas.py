@@ -1,0 +1,175 @@
+"""What goes in and out of the endpoints of carrier accounts and their numbers."""
+
+import json
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+
+from offhook.kit.phone_numbers import CountryCode
+from offhook.telephony.calls.schemas import RowId
+
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
+Label = Annotated[str, StringConstraints(strip_whitespace=True, max_length=64)]
+
+
+def _small(values: dict[str, Any]) -> dict[str, Any]:
+    if len(json.dumps(values)) > 64 * 1024:
+        raise ValueError("this has at most 65536 bytes")
+    return values
+
+
+Values = Annotated[dict[str, Any], AfterValidator(_small)]
+
+
+class TelephonyFieldResponse(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+    name: str
+    label: str
+    kind: Literal["text", "secret", "multiline_secret", "boolean"]
+    is_required: bool
+    help: str
+
+
+class TelephonyProviderResponse(BaseModel):
+    provider: str
+    display_name: str
+    connectivity: Literal["api", "sip"] = "api"
+    fields: list[TelephonyFieldResponse]
+    docs_url: str | None
+    can_dial: bool
+    can_sell_numbers: bool
+    can_look_up: bool
+    transfers: list[Literal["warm", "blind"]]
+
+
+class TelephonyProvidersResponse(BaseModel):
+    providers: list[TelephonyProviderResponse]
+
+
+class TelephonyWarningsResponse(BaseModel):
+    """How many accounts lack what verifies their webhooks; one count for each carrier and field."""
+
+    model_config = ConfigDict(extra="allow")
+
+    telnyx_missing_webhook_public_key_count: int = 0
+    vonage_missing_signature_secret_count: int = 0
+
+
+class TelephonyConfigCreate(BaseModel):
+    """``config``: ``provider`` and the fields that its metadata name."""
+
+    name: Name
+    is_default_outbound: bool = False
+    config: Values
+
+
+class TelephonyConfigUpdate(BaseModel):
+    """``config`` replaces the fields; a secret that is left out or sent as its mask stays."""
+
+    name: Name | None = None
+    config: Values | None = None
+
+
+class TelephonyConfigItem(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+    id: int
+    name: str
+    provider: str
+    connectivity: str
+    is_default_outbound: bool
+    is_managed: bool
+    inactive: bool
+    inactive_since: datetime | None
+    inactive_reason: str | None
+    phone_number_count: int
+    is_ready_for_outbound: bool
+    outbound_blocked_reason: str | None
+    created_at: datetime
+    updated_at: datetime
+
+
+class TelephonyConfigResponse(TelephonyConfigItem):
+    """``credentials``: every field, secrets masked."""
+
+    credentials: dict[str, Any]
+    supports_trunks: bool = False
+
+
+class TelephonyConfigList(BaseModel):
+    configurations: list[TelephonyConfigItem]
+
+
+class TelephonyDeletedResponse(BaseModel):
+    success: bool
+    id: int
+
+
+class PhoneNumberCreate(BaseModel):
+    """``address``: a phone number (E.164, or national with ``country_code``), a SIP URI or an extension."""
+
+    address: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=255)]
+    country_code: CountryCode | None = None
+    label: Label | None = None
+    inbound_workflow_id: RowId | None = None
+    is_active: bool = True
+    is_default_caller_id: bool = False
+    extra_metadata: Values = Field(default_factory=dict)
+
+
+class PhoneNumberUpdate(BaseModel):
+    """Only what is sent changes; the address never does. ``clear_inbound_workflow`` takes the agent away."""
+
+    label: Label | None = None
+    country_code: CountryCode | None = None
+    inbound_workflow_id: RowId | None = None
+    clear_inbound_workflow: bool = False
+    is_active: bool | None = None
+    is_default_caller_id: bool | None = None
+    extra_metadata: Values | None = None
+
+    def changes(self) -> dict[str, Any]:
+        """What is to be written; None means "not sent" but for the label."""
+        sent = self.model_dump(exclude_unset=True, exclude={"clear_inbound_workflow"})
+        changes = {name: value for name, value in sent.items() if value is not None or name == "label"}
+        if self.clear_inbound_workflow:
+            changes["inbound_workflow_id"] = None
+        return changes
+
+
+class ProviderSyncResponse(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+    ok: bool
+    message: str
+
+
+class PhoneNumberResponse(BaseModel):
+    """``provider_sync``: whether the carrier now sends this number's calls here; null when nothing was to be set."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: int
+    telephony_configuration_id: int
+    address: str
+    address_normalized: str
+    address_type: Literal["pstn", "sip_uri", "sip_extension"]
+    country_code: str | None
+    label: str | None
+    inbound_workflow_id: int | None
+    inbound_workflow_name: str | None = None
+    is_active: bool
+    is_default_caller_id: bool
+    is_managed: bool
+    is_primary: bool
+    existing_number: str | None
+    extra_metadata: dict[str, Any]
+    created_at: datetime
+    updated_at: datetime
+    provider_sync: ProviderSyncResponse | None = None
+
+
+class PhoneNumberList(BaseModel):
+    phone_numbers: list[PhoneNumberResponse]

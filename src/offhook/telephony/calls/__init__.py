@@ -1,0 +1,1 @@
+"""Placing calls, carrier status reports, lost calls and carrier charges."""

@@ -1,0 +1,379 @@
+"""Placing one call: reserve a run, ask the carrier with no transaction open, write down what it said."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+import structlog
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.kit.database.database import Database
+from offhook.orgs import service as orgs
+from offhook.orgs.do_not_call import do_not_call_list
+from offhook.root import settings_of
+from offhook.runs import Run
+from offhook.runs import service as runs
+from offhook.runs.live import leases, media_tokens
+from offhook.runs.records import bulk
+from offhook.runs.states import FINAL, INITIATED
+from offhook.telephony.accounts.credentials import SANDBOX, Accounts
+from offhook.telephony.accounts.public_urls import PublicAddress, PublicAddressMissing
+from offhook.telephony.calls import caller_id
+from offhook.telephony.calls.lost_calls import LostCalls
+from offhook.telephony.calls.status_reports import CallReports
+from offhook.telephony.errors import (
+    CarrierCannotDial,
+    CarrierRefused,
+    NoTelephoneCall,
+    NumberMissing,
+    NumberOnDoNotCallList,
+    RunNotDialable,
+)
+from offhook.telephony.ports import (
+    CallLinks,
+    CarrierAccount,
+    CarrierFailed,
+    Carriers,
+    CarrierSpec,
+    Dialer,
+    DialRequest,
+    StatusUpdate,
+)
+from offhook.workflows import service as workflows
+from offhook.workflows.service import VersionToRun
+
+log = structlog.get_logger(__name__)
+
+# Set by the platform; what a caller of the public trigger sends under these names is dropped.
+RESERVED_CONTEXT: Final = frozenset(
+    {
+        "provider", "runtime_configuration", "mps_correlation_id", "direction", "phone_number", "called_number",
+        "caller_number", "trigger_mode", "telephony_configuration_id", "workflow_uuid", "agent_uuid", "api_key_id",
+    }
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class CallOrder:
+    """A call to place. ``run_id`` names a run that exists and waits for it, else one is made. Numbers are E.164; without
+    ``to_number`` the waiting run's own is dialled, by a test (``use_draft``) at last the organization's test number."""
+
+    organization_id: int
+    workflow_id: int
+    to_number: str | None
+    use_draft: bool
+    run_id: int | None = None
+    configuration_id: int | None = None
+    from_phone_number_id: int | None = None
+    context: dict[str, Any] = field(default_factory=dict)
+    platform_context: dict[str, Any] = field(default_factory=dict)
+    user_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedCall:
+    run_id: int
+    run_name: str
+    status: str
+    call_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Reserved:
+    account: CarrierAccount
+    dialer: Dialer
+    request: DialRequest
+    run_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """How the calls of a campaign leave: the agent's published version and the carrier account, looked up once for many.
+
+    ``numbers``: how many calls the account's numbers carry at once, None when they do not limit.
+    """
+
+    version: VersionToRun
+    account: CarrierAccount
+    numbers: int | None
+    calls_per_second: float | None
+    dialer: Dialer = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class BatchCall:
+    """One call of a batch on one route; ``platform_context`` wins over ``context``."""
+
+    name: str
+    to_number: str
+    context: dict[str, Any]
+    platform_context: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedCall:
+    """A call whose run exists; after the commit, :meth:`Outbound.ask` rings the phone, once."""
+
+    organization_id: int
+    run_id: int
+    account: CarrierAccount
+    request: DialRequest
+    dialer: Dialer = field(repr=False)
+
+
+class Outbound:
+    """``place``, and ``prepare`` with ``ask`` for many at once, are the only ways in which this process dials."""
+
+    def __init__(
+        self,
+        db: Database,
+        carriers: Carriers,
+        reports: CallReports,
+        accounts: Accounts,
+        address: PublicAddress,
+        lost: LostCalls,
+    ) -> None:
+        self.db = db
+        self._carriers = carriers
+        self._reports = reports
+        self._accounts = accounts
+        self._address = address
+        self._lost = lost
+
+    async def place(self, order: CallOrder) -> PlacedCall:
+        """Dial. Raises what makes a run impossible (404, 409, 422, 429), or CarrierRefused (502) when the carrier
+        did not take the call; the run then ends ``failed``.
+
+        A call whose fate is unknown (the carrier's answer was lost) has no call id yet: its phone may ring, so the
+        carrier's callback or its media go on with the run, or a job finds it (:class:`LostCalls`)."""
+        async with self.db.transaction() as session:
+            reserved = await self._reserve(session, order)
+        run_id = reserved.request.run_id
+        try:
+            call_id = await reserved.dialer.dial(reserved.account, reserved.request)
+        except CarrierFailed as failure:
+            if failure.is_fate_unknown:
+                log.warning("carrier_answer_lost", run_id=run_id, code=failure.code)
+                return PlacedCall(run_id, reserved.run_name, INITIATED, None)
+            log.warning("carrier_refused_call", run_id=run_id, code=failure.code)
+            update = StatusUpdate("failed", end_reason=failure.code)
+            await self._reports.report(order.organization_id, run_id, update)
+            raise CarrierRefused(f"The carrier did not place the call: {failure.message}") from None
+        except BaseException:
+            await self._reports.report(order.organization_id, run_id, StatusUpdate("failed", end_reason="error"))
+            raise
+        async with self.db.transaction() as session:
+            await runs.set_call_id(session, order.organization_id, run_id, call_id)
+        return PlacedCall(run_id, reserved.run_name, INITIATED, call_id)
+
+    async def route(
+        self, session: AsyncSession, organization_id: int, workflow_id: int, configuration_id: int | None
+    ) -> Route:
+        """Raises what makes every call of it impossible (404, 409, 422)."""
+        version = await workflows.published(session, organization_id, workflow_id)
+        account = await self._accounts.account_for(session, organization_id, configuration_id=configuration_id)
+        spec, dialer = self._dialer(account)
+        caller_id.must_have_one(account)
+        return Route(version, account, caller_id.capacity(account), _calls_per_second(account, spec), dialer)
+
+    def _dialer(self, account: CarrierAccount) -> tuple[CarrierSpec, Dialer]:
+        """CarrierCannotDial (422); PublicAddressMissing (409) where the carrier would have to reach us and cannot."""
+        spec = self._carriers.find(account.provider)
+        if spec is None or spec.dialer is None:
+            raise CarrierCannotDial(f"{account.provider} cannot place calls.")
+        if account.provider != SANDBOX and self._address.base is None:
+            raise PublicAddressMissing
+        return spec, spec.dialer
+
+    def _links(self, account: CarrierAccount, run_id: int, media_token: str) -> CallLinks | None:
+        """What a carrier outside of this process is told of the call."""
+        return None if account.provider == SANDBOX else self._address.links(account.provider, run_id, media_token)
+
+    async def capacity(
+        self, session: AsyncSession, organization_id: int, configuration_id: int | None
+    ) -> tuple[int | None, float | None]:
+        """``(numbers, calls per second)`` of the account that would place calls, None where it does not limit.
+        ConfigurationNotFound (404)."""
+        account = await self._accounts.account_for(session, organization_id, configuration_id=configuration_id)
+        return caller_id.capacity(account), _calls_per_second(account, self._carriers.find(account.provider))
+
+    async def prepare(
+        self, session: AsyncSession, route: Route, campaign_id: int, calls: Sequence[BatchCall]
+    ) -> list[PreparedCall]:
+        """Make the runs, in the order of ``calls``. The caller holds as many of the organization's call slots."""
+        ours = await caller_id.for_campaign(session, route.account, len(calls))
+        contexts = [
+            call_context(route.account, call.context, call.platform_context, call.to_number, from_number)
+            for call, from_number in zip(calls, ours, strict=True)
+        ]
+        made = await bulk.create_calls(
+            session,
+            route.version,
+            mode=route.account.provider,
+            campaign_id=campaign_id,
+            calls=[
+                bulk.NewCall(call.name, call.to_number, from_number, context)
+                for call, from_number, context in zip(calls, ours, contexts, strict=True)
+            ],
+        )
+        return [
+            PreparedCall(
+                route.version.organization_id,
+                run.id,
+                route.account,
+                DialRequest(
+                    run.id,
+                    call.to_number,
+                    from_number,
+                    run.media_token,
+                    links=self._links(route.account, run.id, run.media_token),
+                    has_machine_detection=_has_machine_detection(route.account),
+                ),
+                route.dialer,
+            )
+            for run, call, from_number in zip(made, calls, ours, strict=True)
+        ]
+
+    async def ask(self, call: PreparedCall) -> str:
+        """Ask the carrier and answer its call id. CarrierFailed; every other error leaves the call's fate unknown."""
+        return await call.dialer.dial(call.account, call.request)
+
+    async def find(self, organization_id: int, run_id: int) -> StatusUpdate | None:
+        """What the carrier knows of a run's call; None when it surely never got it. CarrierFailed when it cannot say."""
+        return await self._lost.find(organization_id, run_id)
+
+    async def hang_up(self, organization_id: int, run_id: int) -> None:
+        """End a call that was placed here, in whatever state; one that is over stays as it is. RunNotFound (404),
+        NoTelephoneCall (409)."""
+        async with self.db.transaction() as session:
+            run = await runs.get(session, organization_id, run_id)
+            spec = self._carriers.find(run.mode)
+            if spec is None:
+                raise NoTelephoneCall
+            if run.status in FINAL or run.call_id is None:
+                return
+            account = await self._accounts.of_run(session, run)
+        if spec.dialer is not None:
+            try:
+                await spec.dialer.hang_up(account, run.call_id)
+            except CarrierFailed as failure:
+                raise CarrierRefused(f"The carrier did not end the call: {failure.message}") from None
+
+    async def _reserve(self, session: AsyncSession, order: CallOrder) -> _Reserved:
+        waiting = await self._waiting_run(session, order) if order.run_id is not None else None
+        to_number = order.to_number or (waiting.phone_number if waiting else None)
+        if to_number is None and order.use_draft:
+            to_number = (await orgs.organization(session, order.organization_id)).test_phone_number
+        if to_number is None:
+            raise NumberMissing
+        if await do_not_call_list.is_listed(session, order.organization_id, [to_number]):
+            raise NumberOnDoNotCallList
+        account = await self._account(session, order, waiting.mode if waiting else None)
+        spec, dialer = self._dialer(account)
+        from_number = await caller_id.for_one(session, account)
+        context = call_context(account, order.context, order.platform_context, to_number, from_number)
+        if waiting is None:
+            run = await self._new_run(session, order, account, context)
+        else:
+            run = await self._take_waiting(session, waiting, context)
+        if _rings_here(account):
+            # With the run, so that one whose process dies before the phone rings does not hold its slot for minutes.
+            until = datetime.now(UTC) + timedelta(seconds=settings_of(session).run_lease_s)
+            await leases.keep_ringing(session, [run.id], until=until)
+        await self._lost.watch(session, spec, run)
+        token = await media_tokens.issue(session, run)
+        request = DialRequest(
+            run.id,
+            to_number,
+            from_number,
+            token,
+            links=self._links(account, run.id, token),
+            has_machine_detection=_has_machine_detection(account),
+        )
+        return _Reserved(account, dialer, request, run.name)
+
+    async def _account(self, session: AsyncSession, order: CallOrder, provider: str | None) -> CarrierAccount:
+        """A chosen number names its account too."""
+        number_id, configuration_id = order.from_phone_number_id, order.configuration_id
+        if number_id is not None and configuration_id is None:
+            configuration_id = await self._accounts.configuration_of_number(session, order.organization_id, number_id)
+        account = await self._accounts.account_for(
+            session, order.organization_id, configuration_id=configuration_id, provider=provider
+        )
+        if number_id is None:
+            return account
+        return await self._accounts.from_number(session, account, number_id)
+
+    async def _waiting_run(self, session: AsyncSession, order: CallOrder) -> Run:
+        assert order.run_id is not None
+        run = await runs.get(session, order.organization_id, order.run_id, workflow_id=order.workflow_id)
+        if run.status != INITIATED or run.call_id is not None or self._carriers.find(run.mode) is None:
+            raise RunNotDialable
+        return run
+
+    async def _take_waiting(self, session: AsyncSession, waiting: Run, context: dict[str, Any]) -> Run:
+        """Of two requests for one run, one dials: phones must not ring twice."""
+        run = await runs.take_for_dialing(
+            session,
+            waiting.organization_id,
+            waiting.id,
+            to_number=context["called_number"],
+            from_number=context["caller_number"],
+            context={**waiting.initial_context, **context},
+        )
+        if run is None:
+            raise RunNotDialable
+        return run
+
+    async def _new_run(
+        self, session: AsyncSession, order: CallOrder, account: CarrierAccount, context: dict[str, Any]
+    ) -> Run:
+        return await runs.create_run(
+            session,
+            organization_id=order.organization_id,
+            workflow_id=order.workflow_id,
+            mode=account.provider,
+            direction="outbound",
+            use_draft=order.use_draft,
+            phone_number=context["phone_number"],
+            caller_number=context["caller_number"],
+            called_number=context["called_number"],
+            initial_context=context,
+            created_by=order.user_id,
+        )
+
+
+def call_context(
+    account: CarrierAccount, wanted: dict[str, Any], platform: dict[str, Any], to_number: str, from_number: str
+) -> dict[str, Any]:
+    """What the run of an outbound call is started with: nothing wished for replaces what the platform says."""
+    return {
+        **{key: value for key, value in wanted.items() if key not in RESERVED_CONTEXT},
+        **platform,
+        "provider": account.provider,
+        "telephony_configuration_id": account.id,
+        "direction": "outbound",
+        "phone_number": to_number,
+        "called_number": to_number,
+        "caller_number": from_number,
+    }
+
+
+def _rings_here(account: CarrierAccount) -> bool:
+    """Whether the phone is one of this process, which renews the lease of its run while it rings."""
+    return account.provider == SANDBOX and not account.config.get("instant")
+
+
+def _has_machine_detection(account: CarrierAccount) -> bool:
+    return account.config.get("amd_enabled") is True
+
+
+def _calls_per_second(account: CarrierAccount, spec: CarrierSpec | None) -> float | None:
+    """What the account's configuration says, else what its carrier gives new accounts."""
+    configured = account.config.get("calls_per_second")
+    if isinstance(configured, int | float) and not isinstance(configured, bool) and configured > 0:
+        return float(configured)
+    if account.provider == SANDBOX:
+        return None
+    return (spec.calls_per_second if spec is not None else None) or 1.0

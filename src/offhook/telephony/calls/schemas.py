@@ -1,0 +1,66 @@
+"""What goes in and out of the telephony endpoints."""
+
+import json
+from typing import Annotated, Any, Final
+
+from pydantic import AfterValidator, BaseModel, Field
+
+from offhook.kit.json_numbers import Whole
+from offhook.kit.phone_numbers import E164
+
+MAX_CONTEXT_BYTES: Final = 64 * 1024
+RowId = Annotated[Whole, Field(ge=1, le=2**31 - 1)]
+RunId = Annotated[Whole, Field(ge=1, le=2**63 - 1)]
+
+
+def _storable(context: dict[str, Any]) -> dict[str, Any]:
+    text = json.dumps(context, ensure_ascii=True)
+    if len(text) > MAX_CONTEXT_BYTES:
+        raise ValueError(f"initial_context may have {MAX_CONTEXT_BYTES} bytes")
+    # PostgreSQL's jsonb has neither the NUL character nor half a surrogate pair
+    if "\\u0000" in text or any("\ud800" <= char <= "\udfff" for char in json.dumps(context, ensure_ascii=False)):
+        raise ValueError("initial_context contains characters that cannot be stored")
+    return context
+
+
+Context = Annotated[dict[str, Any], AfterValidator(_storable)]
+
+
+class InitiateCallRequest(BaseModel):
+    """A test call. Without ``phone_number`` it dials the number of the run that ``workflow_run_id`` names, else the test
+    phone number of the organization's preferences."""
+
+    workflow_id: RowId
+    phone_number: E164 | None = None
+    workflow_run_id: RunId | None = None
+    telephony_configuration_id: RowId | None = None
+    from_phone_number_id: RowId | None = None
+    initial_context: Context = Field(default_factory=dict)
+
+
+class InitiateCallResponse(BaseModel):
+    message: str
+    workflow_run_id: int
+    workflow_run_name: str
+    status: str
+    call_id: str | None = Field(description="null while the carrier has not said whether it took the call")
+
+
+class HangUpResponse(BaseModel):
+    workflow_run_id: int
+    status: str
+
+
+class PublicTriggerRequest(BaseModel):
+    """``initial_context`` fills the agent's template variables; names that the platform sets are dropped."""
+
+    phone_number: E164
+    initial_context: Context = Field(default_factory=dict)
+    telephony_configuration_id: RowId | None = None
+    from_phone_number_id: RowId | None = None
+
+
+class PublicTriggerResponse(BaseModel):
+    status: str
+    workflow_run_id: int
+    workflow_run_name: str

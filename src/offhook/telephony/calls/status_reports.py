@@ -1,0 +1,83 @@
+"""What carriers report of calls."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+import structlog
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.kit.database.database import Database
+from offhook.kit.database.group_commit import Batcher
+from offhook.kit.events import EventBus
+from offhook.runs import service as runs
+from offhook.runs.errors import RunNotFound
+from offhook.runs.records.status_transitions import RunNews
+from offhook.runs.states import BUSY, CANCELED, FAILED, FINAL, NO_ANSWER
+from offhook.telephony.events import CallEnded
+from offhook.telephony.ports import StatusUpdate
+from offhook.telephony.providers.sandbox import repository
+
+# Final states that say by themselves why a call ended; of a completed one the conversation knows more.
+_NOT_CONNECTED: Final = frozenset({BUSY, NO_ANSWER, CANCELED, FAILED})
+# Why a call ended that was answered, and in which nobody was heard.
+MEDIA_NEVER_CAME: Final = "media_never_came"
+
+log = structlog.get_logger(__name__)
+
+
+def not_connected_reason(status: str) -> str | None:
+    """Why a run ended, of final states that say it by themselves."""
+    return status if status in _NOT_CONNECTED else None
+
+
+async def sandbox_calls(session: AsyncSession, organization_id: int, run_ids: Sequence[int]) -> dict[int, int]:
+    """How many calls of each run the sandbox's network has in its own book; runs without one are left out."""
+    return await repository.sandbox_calls(session, organization_id, run_ids)
+
+
+@dataclass(frozen=True, slots=True)
+class _Report:
+    organization_id: int
+    run_id: int
+    update: StatusUpdate
+    at: datetime
+
+
+class CallReports:
+    """Where carriers' news of a call goes, whichever way it came (webhook or, for the sandbox, a function call).
+
+    News that come at the same time are written in one transaction; each is durable when its :meth:`report` returns.
+    """
+
+    def __init__(self, db: Database, events: EventBus) -> None:
+        self._db = db
+        self._events = events
+        self._batch = Batcher(self._apply)
+
+    async def report(self, organization_id: int, run_id: int, update: StatusUpdate) -> bool:
+        """Apply it; False when it came too late, twice or out of order. RunNotFound (404)."""
+        moved = await self._batch.do(_Report(organization_id, run_id, update, datetime.now(UTC)))
+        if moved is None:
+            raise RunNotFound
+        if moved and update.status in FINAL:
+            await self._events.publish(CallEnded(organization_id, run_id, update.status, update.outcome))
+        return moved
+
+    async def _apply(self, reports: Sequence[_Report]) -> list[bool | None]:
+        async with self._db.transaction() as session:
+            return await runs.apply_all(session, [_news(report) for report in reports])
+
+
+def _news(report: _Report) -> RunNews:
+    update = report.update
+    return RunNews(
+        report.organization_id,
+        report.run_id,
+        update.status,
+        report.at,
+        outcome=update.outcome,
+        end_reason=update.end_reason or (update.status if update.status in _NOT_CONNECTED else None),
+        call_id=update.call_id,
+    )

@@ -1,0 +1,1 @@
+"""Wire dialects that more than one carrier speaks."""

@@ -1,0 +1,134 @@
+"""The dialect's webhooks in our words."""
+
+from typing import Any, Final
+
+from offhook.runs.finishing import carrier_charges
+from offhook.runs.states import FINAL
+from offhook.telephony.carrier_kit.forms import any_fields, e164
+from offhook.telephony.ports import (
+    CarrierBill,
+    InboundCall,
+    MachineVerdict,
+    News,
+    StatusUpdate,
+    TransferNews,
+    Webhook,
+    WebhookUnreadable,
+)
+
+STATUSES: Final = {
+    "ringing": "ringing",
+    "ring": "ringing",
+    "in-progress": "in_progress",
+    "completed": "completed",
+    "busy": "busy",
+    "no-answer": "no_answer",
+    "timeout": "no_answer",
+    "cancel": "canceled",
+    "failed": "failed",
+}
+_EVENTS: Final = {"StartApp": "in_progress", "Ring": "ringing", "Hangup": "completed"}
+_TRANSFER_FAILED: Final = {
+    "busy": "busy",
+    "no_answer": "no_answer",
+    "canceled": "no_answer",
+    "failed": "call_failed",
+}
+
+
+class DialectWebhooks:
+    """Implements ``StatusParser`` and ``Inbound``. ``carrier`` is how its headers and its user agent name it,
+    ``currency`` what it counts in."""
+
+    def __init__(self, carrier: str, currency: str = "USD") -> None:
+        self._currency = currency
+        self._header = f"x-{carrier}-signature"
+        self._carrier = carrier
+
+    def parse_status(self, kind: str, webhook: Webhook) -> News | None:
+        """``answer`` is the request for the document: with detection before it, it brings the verdict along."""
+        fields = any_fields(webhook)
+        call_id, machine = call_id_of(fields), str(fields.get("Machine", "")).lower()
+        is_over = fields.get("Event") == "Hangup" or kind == "hangup-callback"
+        if machine in {"true", "false"} and not is_over:
+            return MachineVerdict(is_machine=machine == "true", call_id=call_id)
+        status = status_of(fields, is_over=is_over)
+        if status is None:
+            return None
+        return StatusUpdate(
+            status,
+            call_id=call_id,
+            outcome="voicemail" if status == "completed" and machine == "true" else None,
+            bill=self._bill(fields) if is_over else None,
+        )
+
+    def _bill(self, fields: dict[str, Any]) -> CarrierBill | None:
+        return carrier_charges.said_of(
+            fields.get("Duration"), fields.get("BillDuration"), fields.get("TotalCost"), self._currency
+        )
+
+    def recognises(self, webhook: Webhook) -> bool:
+        return any(name.startswith(self._header) for name in webhook.headers) or (
+            self._carrier in webhook.headers.get("user-agent", "").lower()
+        )
+
+    def account_reference(self, webhook: Webhook) -> str | None:
+        try:
+            fields = any_fields(webhook)
+        except WebhookUnreadable:
+            return None
+        reference = fields.get("ParentAuthID") or fields.get("AuthID")
+        return str(reference) if reference else None
+
+    def parse_inbound(self, webhook: Webhook) -> InboundCall | None:
+        """The same address gets the hang-up where no other was set."""
+        fields = any_fields(webhook)
+        if str(fields.get("Direction", "")).lower() != "inbound" or fields.get("Event", "StartApp") != "StartApp":
+            return None
+        if status_of(fields, is_over=False) in FINAL:
+            return None
+        to_number = e164(fields.get("To"))
+        if to_number is None:
+            raise WebhookUnreadable("To is missing.")
+        return InboundCall(call_id_of(fields), e164(fields.get("From")), to_number, self.account_reference(webhook))
+
+
+def transfer_news(webhook: Webhook) -> TransferNews | None:
+    """The destination's leg: answered when its document is fetched, over when it is hung up."""
+    fields = any_fields(webhook)
+    call_id, is_over = call_id_of(fields), fields.get("Event") == "Hangup"
+    status = status_of(fields, is_over=is_over)
+    if status == "in_progress":
+        return TransferNews("answered", call_id)
+    if status in _TRANSFER_FAILED:
+        return TransferNews("failed", call_id, _TRANSFER_FAILED[status])
+    return TransferNews("ended", call_id) if status == "completed" else None
+
+
+def past_call(record: object) -> StatusUpdate | None:
+    """A record of a call that came from us and is over; what it does not name in a word, its end and its length do."""
+    fields = record if isinstance(record, dict) else {}
+    call_id = fields.get("call_uuid")
+    if not isinstance(call_id, str) or not call_id or fields.get("call_direction") == "inbound":
+        return None
+    status = STATUSES.get(str(fields.get("call_status", "")).lower())
+    if status not in FINAL:
+        said = str(fields.get("hangup_cause_name", "")).lower()
+        unanswered = "busy" if "busy" in said else "no_answer" if "answer" in said else "failed"
+        status = "completed" if fields.get("call_duration") else unanswered
+    return StatusUpdate(status, call_id=call_id)
+
+
+def status_of(fields: dict[str, Any], *, is_over: bool) -> str | None:
+    """The call's state; of one that is hung up always a final one, whatever state it was in when it was."""
+    said = STATUSES.get(str(fields.get("CallStatus", "")).lower())
+    if is_over:
+        return said if said in FINAL else "completed"
+    return said or _EVENTS.get(str(fields.get("Event", "")))
+
+
+def call_id_of(fields: dict[str, Any]) -> str:
+    call_id = fields.get("CallUUID") or fields.get("call_uuid") or fields.get("RequestUUID")
+    if not isinstance(call_id, str) or not call_id:
+        raise WebhookUnreadable("CallUUID is missing.")
+    return call_id

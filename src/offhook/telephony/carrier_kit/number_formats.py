@@ -1,0 +1,101 @@
+"""Addresses that are called, in one form however a carrier writes them."""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+from urllib.parse import unquote
+
+from offhook.errors import Unprocessable
+from offhook.kit.phone_numbers import PhoneNumberInvalid, parse_phone
+
+PSTN: Final = "pstn"
+SIP_URI: Final = "sip_uri"
+SIP_EXTENSION: Final = "sip_extension"
+_PUNCTUATION: Final = re.compile(r"[\s\-().]")
+_SIP: Final = re.compile(r"(sips?):(?:([^@\s]+)@)?([^\s@:;>]+)(?::(\d{1,5}))?(?:[;?][^\s]*)?", re.IGNORECASE)
+_EXTENSION: Final = re.compile(r"[a-z0-9*#_.+-]{1,64}")
+_DEFAULT_PORTS: Final = {"sip": "5060", "sips": "5061"}
+
+
+class AddressInvalid(Unprocessable):
+    """This is neither a phone number, nor a SIP URI, nor an extension."""
+
+    code = "address_invalid"
+
+
+def normalized(text: str, country: str | None = None) -> tuple[str, str, str | None]:
+    """(canonical form, ``pstn`` | ``sip_uri`` | ``sip_extension``, country or None) of an address as people write it.
+
+    Numbers of 8 to 15 digits are telephone numbers, read as of ``country`` (ISO alpha-2) when they have no ``+``.
+    AddressInvalid (422).
+    """
+    text = text.strip()
+    if (sip := _sip(text)) is not None:
+        return sip, SIP_URI, None
+    bare = _PUNCTUATION.sub("", text)
+    digits = bare.removeprefix("+")
+    if digits.isascii() and digits.isdigit() and 8 <= len(digits) <= 15:
+        try:
+            phone = parse_phone(bare, country.upper() if country else None) if country else parse_phone(f"+{digits}")
+        except PhoneNumberInvalid:
+            raise AddressInvalid(
+                "This is not a phone number that exists: give it in E.164, as in +12015550101."
+            ) from None
+        return phone.e164, PSTN, phone.country
+    if not bare.startswith("+") and _EXTENSION.fullmatch(text.lower()):
+        return text.lower(), SIP_EXTENSION, None
+    raise AddressInvalid
+
+
+def candidates(text: str, countries: Iterable[str] = ()) -> set[str]:
+    """Every canonical form that a carrier may mean by this; a number in national form is read in each country."""
+    text = text.strip()
+    if (sip := _sip(text)) is not None:
+        found = {sip}
+        user = unquote(sip.partition(":")[2].partition("@")[0])
+        return found | (candidates(user, countries) if user and not user.startswith("sip") else set())
+    bare = _PUNCTUATION.sub("", text)
+    found = {text.lower()}
+    if bare.startswith("00"):
+        found.add(f"+{bare[2:]}")
+    digits = bare.removeprefix("+")
+    if digits.isascii() and digits.isdigit() and len(digits) <= 15:
+        found.add(f"+{digits}")
+        if not bare.startswith("+"):
+            found |= {read for country in countries if (read := _national(digits, country)) is not None}
+    return found
+
+
+def canonical_number(text: str | None, countries: Iterable[str] = ()) -> str | None:
+    """A caller's number as it is shown and kept: E.164 where it can be read, else as it came."""
+    if text is None:
+        return None
+    bare = _PUNCTUATION.sub("", text.strip())
+    digits = bare.removeprefix("+")
+    if digits.isascii() and digits.isdigit():
+        reads: list[tuple[str, str | None]] = [(f"+{digits}", None)]
+        reads += [] if bare.startswith("+") else [(digits, country) for country in countries]
+        for number, country in reads:
+            try:
+                phone = parse_phone(number, country)
+            except PhoneNumberInvalid:
+                continue
+            if phone.is_valid:
+                return phone.e164
+    return text.strip()[:32] or None
+
+
+def _sip(text: str) -> str | None:
+    match = _SIP.fullmatch(text.strip("<>"))
+    if match is None:
+        return None
+    scheme, user, host, port = match[1].lower(), match[2], match[3].lower(), match[4]
+    has_port = port is not None and port != _DEFAULT_PORTS[scheme]
+    return f"{scheme}:{f'{user}@' if user else ''}{host}{f':{port}' if has_port else ''}"[:255]
+
+
+def _national(digits: str, country: str) -> str | None:
+    try:
+        return parse_phone(digits, country).e164
+    except PhoneNumberInvalid:
+        return None

@@ -1,0 +1,90 @@
+"""A media socket without a network: two ends in one process, for the sandbox's phones and for tests."""
+
+import asyncio
+from collections import deque
+from typing import Literal
+
+from offhook.kit.media_sockets.sockets import LOST, NORMAL, Receiver
+
+_Kind = Literal["text", "binary"]
+
+
+class PipeEnd:
+    """A ``kit.sockets.PushSocket``. Messages are delivered in order, never inside the call that sends them."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._other: PipeEnd | None = None
+        self._receiver: Receiver | None = None
+        self._waiting: deque[tuple[_Kind, bytes]] = deque()
+        self._goodbye: tuple[int, str] | None = None
+        self._closed = asyncio.Event()
+
+    async def open(self, receiver: Receiver) -> "PipeEnd":
+        """Say who gets the messages of this end; those that came before are delivered now."""
+        self._receiver = receiver
+        self._loop.call_soon(self._flush)
+        return self
+
+    def send_text(self, utf8: bytes) -> None:
+        self._send("text", utf8)
+
+    def send_binary(self, payload: bytes) -> None:
+        self._send("binary", payload)
+
+    def close(self, code: int = NORMAL, reason: str = "") -> None:
+        """Close both ends, after what was sent before."""
+        if self._other is not None and self._goodbye is None:
+            self._loop.call_soon(self._other.end, code, reason)
+            self.end(code, reason)
+
+    def cut(self) -> None:
+        """Lose the line without a goodbye, as a broken network does."""
+        if self._other is not None:
+            self._loop.call_soon(self._other.end, LOST, "")
+            self.end(LOST, "")
+
+    async def wait_closed(self) -> None:
+        await self._closed.wait()
+
+    def _send(self, kind: _Kind, payload: bytes) -> None:
+        if self._other is not None and self._goodbye is None:
+            self._loop.call_soon(self._other.take, kind, payload)
+
+    def take(self, kind: _Kind, payload: bytes) -> None:
+        """Called by the other end only."""
+        if self._receiver is None:
+            self._waiting.append((kind, payload))
+        elif self._goodbye is None:
+            self._deliver(kind, payload)
+
+    def _flush(self) -> None:
+        while self._waiting:
+            self._deliver(*self._waiting.popleft())
+        if self._goodbye is not None:
+            self._tell()
+
+    def _deliver(self, kind: _Kind, payload: bytes) -> None:
+        assert self._receiver is not None
+        if kind == "text":
+            self._receiver.on_text(payload.decode())
+        else:
+            self._receiver.on_binary(payload)
+
+    def end(self, code: int, reason: str) -> None:
+        """Called by the other end only, and by this one when it closes."""
+        if self._goodbye is None:
+            self._goodbye = (code, reason)
+            self._tell()
+
+    def _tell(self) -> None:
+        if self._receiver is not None and self._goodbye is not None and not self._closed.is_set():
+            self._closed.set()
+            self._receiver.on_closed(*self._goodbye)
+
+
+def pipe() -> tuple[PipeEnd, PipeEnd]:
+    """Two connected ends."""
+    one, two = PipeEnd(), PipeEnd()
+    one._other, two._other = two, one  # noqa: SLF001 - the ends know each other and nobody else does
+    return one, two

@@ -1,0 +1,182 @@
+"""The media path that every carrier shares: a socket of any kind, the carrier's wire, and the call behind it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Final, Protocol, runtime_checkable
+
+from offhook.errors import DomainError
+from offhook.kit.media_sockets.sockets import NORMAL, PushSocket, Receiver
+from offhook.telephony.ports import (
+    ClosesAtEnd,
+    Digit,
+    MachineAnswered,
+    MarkReached,
+    MediaWire,
+    Started,
+    Stopped,
+    WireError,
+    WireEvent,
+)
+from offhook.voice.events import VoiceEvent
+from offhook.voice.leg import BAD_MESSAGE, FAULT, NOT_CONNECTABLE, Ears, SocketLeg
+from offhook.voice.ports import CallResult
+
+START_WITHIN_S: Final = 10.0
+
+
+class LiveConversation(Protocol):
+    """``runs.LiveCall`` as this module sees it."""
+
+    @property
+    def session(self) -> Ears: ...
+
+    async def run(self) -> CallResult: ...
+
+
+@runtime_checkable
+class Captions(Protocol):
+    """A wire whose far end may read along (simulated people do)."""
+
+    def caption(self, event: VoiceEvent) -> bytes | None: ...
+
+
+Open = Callable[[Receiver], Awaitable[PushSocket]]
+Connect = Callable[["MediaLeg"], Awaitable[LiveConversation]]
+Listener = Callable[[VoiceEvent], None]
+
+
+class MediaLeg(SocketLeg):
+    """A ``voice.ports.CallLeg`` on a MediaWire, and the Receiver of its socket."""
+
+    def __init__(self, wire: MediaWire, listener: Listener | None = None) -> None:
+        super().__init__(wire.codec)
+        if isinstance(wire, ClosesAtEnd):
+            self.goodbyes = wire.goodbyes
+        self._wire = wire
+        self._listener = listener
+        self._captions = wire if isinstance(wire, Captions) else None
+        self._send_audio: Callable[[bytes], None] | None = None
+        self._has_machine = False
+        self.started: asyncio.Future[Started | None] = asyncio.get_running_loop().create_future()
+
+    def attach_session(self, ears: Ears) -> None:
+        super().attach_session(ears)
+        self._tell_machine()
+
+    def attach_socket(self, socket: PushSocket) -> None:
+        super().attach_socket(socket)
+        self._send_audio = socket.send_binary if self._wire.has_binary_audio else socket.send_text
+
+    # CallLeg
+
+    def send_frame(self, payload: bytes) -> None:
+        if self._send_audio is not None and self._ended_as is None:
+            self._send_audio(self._wire.encode(payload))
+
+    def send_mark(self, name: str) -> None:
+        self._send_control(self._wire.mark(name))
+
+    def clear(self) -> None:
+        self._send_control(self._wire.clear())
+
+    def send_event(self, event: VoiceEvent) -> None:
+        if self._listener is not None:
+            self._listener(event)
+        if self._captions is not None and (caption := self._captions.caption(event)) is not None:
+            self._send_control(caption)
+
+    async def hang_up(self) -> None:
+        self.close(NORMAL, "the call is over")
+
+    def _send_control(self, message: bytes) -> None:
+        if self._socket is not None and self._ended_as is None:
+            self._socket.send_text(message)
+
+    # Receiver
+
+    def on_text(self, text: str) -> None:
+        self._guarded(self._take, text)
+
+    def on_binary(self, payload: bytes) -> None:
+        self._guarded(self._take, payload)
+
+    def _take(self, message: str | bytes) -> None:
+        if self._ended_as is not None:
+            return
+        try:
+            heard = self._wire.decode(message)
+        except WireError as error:
+            self.close(BAD_MESSAGE, str(error))
+            return
+        if isinstance(heard, bytes):
+            self._hear(heard)
+        elif heard is not None:
+            self.react(heard)
+
+    def react(self, event: WireEvent) -> None:
+        """What the wire says, or the carrier by another way."""
+        if isinstance(event, Started):
+            if not self.started.done():
+                self.started.set_result(event)
+        elif isinstance(event, Stopped):
+            self._end("caller_hung_up")
+        elif isinstance(event, MachineAnswered):
+            self._has_machine = True
+            self._tell_machine()
+        elif self._ears is None:
+            return
+        elif isinstance(event, Digit):
+            self._ears.feed_digit(event.digit)
+        elif isinstance(event, MarkReached):
+            self._ears.feed_mark(event.name)
+
+    def _tell_machine(self) -> None:
+        if self._has_machine and self._ears is not None:
+            self._ears.voicemail_detected("carrier")
+
+    def _end(self, reason: str) -> None:
+        if not self.started.done():
+            self.started.set_result(None)
+        super()._end(reason)
+
+
+async def carry(
+    open_media: Open,
+    wire: MediaWire,
+    connect: Connect,
+    *,
+    listener: Listener | None = None,
+    start_within_s: float = START_WITHIN_S,
+) -> CallResult | None:
+    """Carry one call from the open socket to its end; the media token was claimed before.
+
+    ``connect`` makes the call once the media has started. None when it never did, or when the call was refused; the
+    caller then ends the run. ``listener`` gets the session's events (a simulated person reads along).
+    """
+    leg = MediaLeg(wire, listener)
+    socket = await open_media(leg)
+    leg.attach_socket(socket)
+    try:
+        if not await _has_started(leg, start_within_s):
+            return None
+        conversation = await connect(leg)
+        leg.attach_session(conversation.session)
+        return await conversation.run()
+    except DomainError as error:
+        leg.close(NOT_CONNECTABLE, error.code)
+        return None
+    except Exception:
+        leg.close(FAULT, "this call failed")
+        raise
+    finally:
+        leg.close(NORMAL, "the call is over")
+        await socket.wait_closed()
+
+
+async def _has_started(leg: MediaLeg, within_s: float) -> bool:
+    try:
+        async with asyncio.timeout(within_s):
+            return await leg.started is not None
+    except TimeoutError:
+        leg.close(BAD_MESSAGE, "the stream did not start")
+        return False

@@ -1,0 +1,108 @@
+"""What a simulated person answers: the demo script when there is one, else what fits the question. Pure."""
+
+import re
+from typing import Final
+
+from offhook.telephony.providers.sandbox.call_script import Brief, Move
+
+MAX_REPEATS: Final = 3
+
+_AGAIN: Final = re.compile(
+    r"\b(sorry|pardon|repeat|(say|try) (it|that|this) again|once more|did ?n[o']t (catch|hear|understand|get)|not sure i)\b"
+)
+# First match wins: a question about a phone number contains "number" too.
+_ANSWERS: Final = tuple(
+    (re.compile(pattern), answer)
+    for pattern, answer in (
+        (r"\b(your|full|first|last) name\b|\bwho am i\b", "My name is Alex Morgan."),
+        (r"\bphone number|call you back\b", "Two zero one five five five zero one four two."),
+        (r"\be-?mail\b", "Alex at example dot com."),
+        (r"\b(order|reference|account|confirmation) (number|code|id)\b", "Four two seven one."),
+        (r"\bscale\b|\brate\b|\bfrom (one|1|zero|0) to\b|\bhow likely\b", "Eight."),
+        (r"\bhow many\b", "Two."),
+        (r"\bwhat time\b|\bwhich time\b|\bmorning or\b", "Three o'clock, please."),
+        (r"\bwhat day\b|\bwhich day\b|\bwhen would\b|\bwhat date\b|\bday works\b", "Tuesday."),
+    )
+)
+_YES_NO: Final = re.compile(
+    r"\b(is|are|was|were|do|does|did|can|could|would|will|shall|should|have|has|may) "
+    r"(i|you|we|it|that|this|there|the|your)\b|\bcorrect\b|\bright\?|\byes or no\b|\bokay\?"
+)
+
+
+def last_question(heard: str) -> str:
+    """The last sentence with a question mark, or the last sentence."""
+    sentences: list[str] = [part.strip() for part in re.findall(r"[^.!?]+[.!?]*", heard) if part.strip()]
+    questions = [sentence for sentence in sentences if sentence.endswith("?")]
+    return (questions or sentences or [""])[-1]
+
+
+class Mind:
+    """One person's side of one conversation: tell it what was heard and where the agent stands, ask it for a move."""
+
+    def __init__(self, brief: Brief) -> None:
+        self._brief = brief
+        self._todo = list(brief.script)
+        self._tried: dict[str, int] = {}
+        self._last: Move | None = None
+        self._last_node: str | None = None
+        self._repeats = 0
+
+    def answer(self, heard: str, node: str | None) -> Move:
+        """``heard`` is what the agent said since this person's last move."""
+        text = heard.lower()
+        scripted = None if self._is_asked_again(text, node) else self._from_script(node)
+        if scripted is None and self._may_repeat(text, node):
+            self._repeats += 1
+            assert self._last is not None
+            return self._last
+        self._repeats = 0
+        self._last = scripted or self._by_question(text, node)
+        self._last_node = node
+        return self._last
+
+    def digits(self, node: str | None) -> str:
+        """The keys that this question offers; 1 when it offers none."""
+        question = self._brief.questions.get(node or "")
+        return question.digits[0] if question and question.digits else "1"
+
+    def _is_asked_again(self, text: str, node: str | None) -> bool:
+        return self._can_repeat(node) and bool(_AGAIN.search(text))
+
+    def _may_repeat(self, text: str, node: str | None) -> bool:
+        """Asked again in as many words, or still at a question that the script had an answer to."""
+        was_scripted_here = self._last is not None and self._last.node is not None
+        return self._can_repeat(node) and (was_scripted_here or bool(_AGAIN.search(text)))
+
+    def _can_repeat(self, node: str | None) -> bool:
+        return (
+            self._last is not None
+            and self._last.kind == "say"
+            and self._last_node == node
+            and self._repeats < MAX_REPEATS
+        )
+
+    def _from_script(self, node: str | None) -> Move | None:
+        question = self._brief.questions.get(node or "")
+        names = {node, question.name if question else None} - {None}
+        for move in self._todo:
+            if move.node is None or move.node in names:
+                self._todo.remove(move)
+                return move
+        return None
+
+    def _by_question(self, text: str, node: str | None) -> Move:
+        asked = last_question(text)
+        question = self._brief.questions.get(node or "")
+        tries = self._tried.get(node or "", 0)
+        self._tried[node or ""] = tries + 1
+        if question and tries < len(question.phrases):
+            return Move("say", question.phrases[tries])
+        for pattern, answer in _ANSWERS:
+            if pattern.search(asked):
+                return Move("say", answer)
+        if question and question.digits and not question.phrases:
+            return Move("press", question.digits[tries % len(question.digits)])
+        if _YES_NO.search(asked) or asked.endswith("?"):
+            return Move("say", "Yes, please.")
+        return Move("say", "Okay, thank you.")

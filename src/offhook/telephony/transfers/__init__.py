@@ -1,0 +1,1 @@
+"""Cold and warm transfers through every carrier."""

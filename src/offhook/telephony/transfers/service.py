@@ -1,0 +1,124 @@
+"""Handing callers over to other telephones, through whichever carrier carries the call."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import structlog
+
+from offhook.kit.clock import Clock
+from offhook.kit.database.database import Database
+from offhook.runs import service as runs
+from offhook.runs.live.call_tools import Handover, TransferRefused
+from offhook.telephony.accounts.credentials import Accounts
+from offhook.telephony.accounts.public_urls import PublicAddress
+from offhook.telephony.ports import BlindTransfer, CarrierAccount, CarrierFailed, Carriers, Transferrer
+from offhook.telephony.transfers.warm_transfers import WarmTransfers
+from offhook.voice.ports import HandoverFailed
+
+_TOLD: Final = {"busy", "no_answer"}
+# The agent says goodbye first, and the carrier fetches the document when it is told.
+FORWARD_WITHIN_S: Final = 300
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answered:
+    """Implements ``runs.call_tools.Handover``."""
+
+    transferrer: Transferrer
+    account: CarrierAccount
+    call_id: str
+    destination_id: str
+
+    async def connect(self) -> None:
+        try:
+            await self.transferrer.connect(self.account, self.call_id, self.destination_id)
+        except CarrierFailed as failure:
+            raise HandoverFailed(failure.message) from failure
+
+    async def release(self) -> None:
+        try:
+            await self.transferrer.release(self.account, self.destination_id)
+        except CarrierFailed as failure:
+            log.warning("transfer_not_released", code=failure.code)
+
+
+@dataclass(frozen=True, slots=True)
+class _Blind:
+    """Implements ``runs.call_tools.Handover`` for a destination that nobody has rung yet."""
+
+    transfer: BlindTransfer
+    account: CarrierAccount
+    call_id: str
+    to_number: str
+    from_number: str
+    timeout_s: float
+    forward_url: str
+
+    async def connect(self) -> None:
+        try:
+            await self.transfer.redirect(
+                self.account, self.call_id, self.to_number, self.from_number, self.timeout_s, self.forward_url
+            )
+        except CarrierFailed as failure:
+            raise HandoverFailed(failure.message) from failure
+
+    async def release(self) -> None:
+        """Nothing rings yet."""
+
+
+class Transfers:
+    """Implements ``runs.call_tools.TransferDesk``."""
+
+    def __init__(
+        self,
+        db: Database,
+        carriers: Carriers,
+        accounts: Accounts,
+        warm: WarmTransfers,
+        address: PublicAddress,
+        clock: Clock,
+    ) -> None:
+        self._address = address
+        self._clock = clock
+        self._db = db
+        self._carriers = carriers
+        self._accounts = accounts
+        self._warm = warm
+
+    async def ring(
+        self, organization_id: int, run_id: int, number: str, timeout_s: float, *, is_blind: bool = False
+    ) -> Handover:
+        """Blind where it is wanted and the carrier can, or where the carrier can nothing else."""
+        async with self._db.transaction() as session:
+            run = await runs.get(session, organization_id, run_id)
+            spec, call_id = self._carriers.find(run.mode), run.call_id
+            if spec is None or call_id is None:
+                raise TransferRefused("unsupported")
+            account = await self._accounts.of_run(session, run)
+        can_wait = spec.transferrer is not None or spec.transfer_legs is not None
+        if spec.blind_transfer is not None and (is_blind or not can_wait):
+            ours = run.called_number if run.direction == "inbound" else run.caller_number
+            from_number = ours or account.any_number or ""
+            expires_at = int(self._clock.now().timestamp()) + FORWARD_WITHIN_S
+            url = (
+                self._address.forward(spec.name, number, from_number, timeout_s, expires_at)
+                if self._address.base
+                else ""
+            )
+            return _Blind(spec.blind_transfer, account, call_id, number, from_number, timeout_s, url)
+        if spec.transferrer is not None:
+            return await self._rung(spec.transferrer, account, call_id, number, timeout_s)
+        if spec.transfer_legs is None:
+            raise TransferRefused("unsupported")
+        return await self._warm.ring(spec, account, run, number, timeout_s)
+
+    async def _rung(
+        self, transferrer: Transferrer, account: CarrierAccount, call_id: str, number: str, timeout_s: float
+    ) -> Handover:
+        try:
+            answered = await transferrer.ring(account, call_id, number, timeout_s)
+        except CarrierFailed as failure:
+            log.info("transfer_failed", call_id=call_id, code=failure.code)
+            raise TransferRefused(failure.code if failure.code in _TOLD else "call_failed") from failure
+        return _Answered(transferrer, account, call_id, answered)

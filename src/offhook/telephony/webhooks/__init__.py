@@ -1,0 +1,1 @@
+"""Carrier webhooks: verification, inbound calls, status callbacks and rejected calls."""

@@ -1,0 +1,189 @@
+"""Where carriers call us: documents, news of calls, inbound calls. They are proven by signatures, not by credentials."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Annotated, Any, Final, Literal
+
+from fastapi import APIRouter, Depends, Path, Request, Response
+from pydantic import BaseModel
+
+from offhook.kit.http.path_ids import Id, LongId
+from offhook.root import use
+from offhook.telephony.accounts.public_urls import webhook_of
+from offhook.telephony.carrier_kit.callback_kinds import TRANSFER_RESULT
+from offhook.telephony.ports import Carriers, CarrierSpec, Document
+from offhook.telephony.transfers.callbacks import TransferResults
+from offhook.telephony.webhooks.inbound_calls import Answers, InboundCalls
+from offhook.telephony.webhooks.status_callbacks import Callbacks, Told
+
+# Carriers send a few kilobytes; more is not theirs.
+MAX_BODY_BYTES: Final = 256 * 1024
+
+News = Annotated[Callbacks, Depends(use(Callbacks))]
+Inbounds = Annotated[InboundCalls, Depends(use(InboundCalls))]
+Documents = Annotated[Answers, Depends(use(Answers))]
+Transfers = Annotated[TransferResults, Depends(use(TransferResults))]
+TransferId = Annotated[str, Path(max_length=64)]
+
+router = APIRouter(prefix="/telephony", tags=["carriers"])
+
+
+class CallbackResponse(BaseModel):
+    """``duplicate``: it came before, or said what was known. ``ignored``: it changes nothing."""
+
+    status: Literal["ok", "duplicate", "ignored"]
+
+
+async def told(request: Request) -> Told:
+    return Told(webhook_of(request, request.method, await request.body()), request.query_params.get("token"))
+
+
+Request_ = Annotated[Told, Depends(told)]
+
+
+def _rendered(document: Document) -> Response:
+    return Response(document.body, document.status, media_type=document.content_type)
+
+
+@router.api_route(
+    "/answer/{provider}/{workflow_run_id}",
+    methods=["GET", "POST"],
+    response_class=Response,
+    include_in_schema=False,
+    max_body_size=MAX_BODY_BYTES,
+)
+async def answer_document(provider: str, workflow_run_id: LongId, request: Request_, documents: Documents) -> Response:
+    """The carrier's own format; asking again gives the same."""
+    return _rendered(await documents.document(provider, workflow_run_id, request))
+
+
+@router.api_route(
+    "/transfer-answer/{transfer_id}",
+    methods=["GET", "POST"],
+    response_class=Response,
+    include_in_schema=False,
+    max_body_size=MAX_BODY_BYTES,
+)
+async def transfer_answer(transfer_id: TransferId, request: Request_, transfers: Transfers) -> Response:
+    """The room in which the destination of a transfer waits for the caller."""
+    return _rendered(await transfers.room(transfer_id, request))
+
+
+@router.api_route(
+    "/forward/{provider}/{token}",
+    methods=["GET", "POST"],
+    response_class=Response,
+    include_in_schema=False,
+    max_body_size=MAX_BODY_BYTES,
+)
+async def forward_document(provider: str, token: str, transfers: Transfers) -> Response:
+    """What sends a caller on to another number; the address is signed by us and says whereto."""
+    return _rendered(transfers.forward(provider, token))
+
+
+@router.post(
+    "/transfer-result/{transfer_id}",
+    response_model=CallbackResponse,
+    operation_id="transfer_result",
+    max_body_size=MAX_BODY_BYTES,
+)
+async def transfer_result(transfer_id: TransferId, request: Request_, transfers: Transfers) -> dict[str, str]:
+    """News of a transfer's destination: completes the tool call that waits for it."""
+    return {"status": await transfers.take(transfer_id, request)}
+
+
+@router.post("/inbound/run", response_class=Response, operation_id="inbound_run", max_body_size=MAX_BODY_BYTES)
+async def inbound_run(request: Request_, inbound: Inbounds) -> Response:
+    """Brings a call to the agent of the called number: the organization is found by the carrier's account, the agent by
+    the number. Answers in the carrier's own format, also when it refuses the call."""
+    return _rendered(await inbound.take(request.webhook))
+
+
+@router.post(
+    "/inbound/fallback", response_class=Response, operation_id="inbound_fallback", max_body_size=MAX_BODY_BYTES
+)
+async def inbound_fallback(request: Request_, inbound: Inbounds) -> Response:
+    """A spoken sentence, when a call could not be processed; works without the database."""
+    return _rendered(await inbound.unavailable(request.webhook))
+
+
+@router.post(
+    "/inbound/{workflow_id}",
+    response_class=Response,
+    operation_id="inbound_workflow",
+    deprecated=True,
+    max_body_size=MAX_BODY_BYTES,
+)
+async def inbound_workflow(workflow_id: Id, request: Request_, inbound: Inbounds) -> Response:
+    """Deprecated: point the number at `inbound/run` and choose its agent here."""
+    return _rendered(await inbound.take(request.webhook, workflow_id))
+
+
+def carrier_routes(carriers: Carriers) -> APIRouter:
+    """A route for each kind of news that each carrier has."""
+    routes = APIRouter(prefix="/telephony", tags=["carriers"])
+    for name in sorted(carriers.names):
+        spec = carriers.find(name)
+        assert spec is not None
+        for kind in spec.workflow_callbacks:
+            _add(routes, spec, f"{kind}/workflow/{{workflow_id}}", kind, _of_workflow(name, kind))
+        for kind in spec.callbacks:
+            if kind == TRANSFER_RESULT:
+                _add(routes, spec, f"{kind}/{{transfer_id}}", kind, _of_transfer(name))
+            else:
+                _add(routes, spec, f"{kind}/{{workflow_run_id}}", kind, _of_run(name, kind))
+        for kind in spec.account_callbacks:
+            _add(routes, spec, kind, kind, _of_account(name, kind))
+    return routes
+
+
+def _add(
+    routes: APIRouter, spec: CarrierSpec, path: str, kind: str, endpoint: Callable[..., Awaitable[dict[str, str]]]
+) -> None:
+    by = "_of_workflow" if "{workflow_id}" in path else ""
+    if "{" not in path and kind in spec.callbacks:
+        by = "_of_account"
+    routes.add_api_route(
+        f"/{spec.name}/{path}",
+        endpoint,
+        methods=["POST"],
+        response_model=CallbackResponse,
+        operation_id=f"{spec.name}_{kind.replace('-', '_')}{by}",
+        summary=f"News of {spec.name} about a call: {kind}",
+        openapi_extra=_headers(spec.signature_headers),
+        max_body_size=MAX_BODY_BYTES,
+    )
+
+
+def _headers(names: Sequence[str]) -> dict[str, Any] | None:
+    if not names:
+        return None
+    schema = {"anyOf": [{"type": "string"}, {"type": "null"}]}
+    return {"parameters": [{"name": name, "in": "header", "required": False, "schema": schema} for name in names]}
+
+
+def _of_run(provider: str, kind: str) -> Callable[..., Awaitable[dict[str, str]]]:
+    async def endpoint(workflow_run_id: LongId, request: Request_, news: News) -> dict[str, str]:
+        return {"status": await news.of_run(provider, kind, workflow_run_id, request)}
+
+    return endpoint
+
+
+def _of_transfer(provider: str) -> Callable[..., Awaitable[dict[str, str]]]:
+    async def endpoint(transfer_id: TransferId, request: Request_, transfers: Transfers) -> dict[str, str]:
+        return {"status": await transfers.take(transfer_id, request, provider)}
+
+    return endpoint
+
+
+def _of_workflow(provider: str, kind: str) -> Callable[..., Awaitable[dict[str, str]]]:
+    async def endpoint(workflow_id: Id, request: Request_, news: News) -> dict[str, str]:
+        return {"status": await news.of_workflow(provider, kind, workflow_id, request)}
+
+    return endpoint
+
+
+def _of_account(provider: str, kind: str) -> Callable[..., Awaitable[dict[str, str]]]:
+    async def endpoint(request: Request_, news: News) -> dict[str, str]:
+        return {"status": await news.of_account(provider, kind, request)}
+
+    return endpoint

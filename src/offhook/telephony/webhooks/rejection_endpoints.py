@@ -1,0 +1,52 @@
+"""Calls to an organization's numbers that no agent took."""
+
+from datetime import datetime
+from typing import Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict
+
+from offhook.kit.database.database import Session
+from offhook.kit.http.pagination import PageParams
+from offhook.orgs import CurrentOrg
+from offhook.telephony.accounts import repository
+
+router = APIRouter(prefix="/telephony/refused-calls", tags=["telephony"])
+
+
+class RefusedCallResponse(BaseModel):
+    """``reason`` is stable (``concurrent_call_limit``, ``workflow_not_published``, …), ``message`` what was said."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: int
+    provider: str
+    telephony_configuration_id: int | None
+    call_id: str
+    caller_number: str | None
+    called_number: str | None
+    workflow_id: int | None
+    reason: str
+    message: str
+    created_at: datetime
+
+
+class RefusedCallList(BaseModel):
+    refused_calls: list[RefusedCallResponse]
+    total_count: int
+    page: int
+    limit: int
+    total_pages: int
+
+
+@router.get("", response_model=RefusedCallList, operation_id="list_refused_calls")
+async def list_refused_calls(org: CurrentOrg, session: Session, page: PageParams) -> dict[str, Any]:
+    """Newest first, with the reason."""
+    rows, total = await repository.refused_calls(session, org.organization_id, limit=page.limit, offset=page.offset)
+    return {
+        "refused_calls": rows,
+        "total_count": total,
+        "page": page.page,
+        "limit": page.limit,
+        "total_pages": page.total_pages(total),
+    }

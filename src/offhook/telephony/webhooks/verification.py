@@ -1,0 +1,73 @@
+"""Whether a request is a carrier's: its signature over what came, once, and the secret in its address."""
+
+import hashlib
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import structlog
+from sqlalchemy import delete, select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.kit.clock import Clock
+from offhook.kit.database.database import Database
+from offhook.telephony.errors import WebhookRefused
+from offhook.telephony.ports import CarrierAccount, CarrierSpec, Proof, Webhook
+from offhook.telephony.tables import SeenWebhook
+
+# Longer than carriers try again; schemes that have a time are refused long before by their verifier.
+REMEMBERED: Final = timedelta(days=7)
+log = structlog.get_logger(__name__)
+
+
+class Proofs:
+    """Signatures are checked before anything is parsed; each counts once."""
+
+    def __init__(self, db: Database, clock: Clock) -> None:
+        self._db = db
+        self._clock = clock
+
+    def verified(self, spec: CarrierSpec, account: CarrierAccount, webhook: Webhook) -> Proof:
+        """WebhookRefused (401) for everything that the account's carrier did not sign exactly like this."""
+        if spec.verifier is None:
+            raise WebhookRefused
+        try:
+            proof = spec.verifier.verify(account, webhook, self._clock.now().timestamp())
+        except Exception as error:  # noqa: BLE001 - the vendor edge: a stranger's bytes must not be a fault of ours
+            log.warning("webhook_not_verifiable", provider=spec.name, error=type(error).__name__)
+            proof = None
+        if proof is None:
+            raise WebhookRefused
+        return proof
+
+    async def is_new(self, session: AsyncSession, account: CarrierAccount, webhook: Webhook, proof: Proof) -> bool:
+        """False when exactly this came before; WebhookRefused (401) when its nonce came with something else.
+
+        Of two at once one waits for the other's transaction, and is new after all when that one fails.
+        """
+        if proof.nonce is None:
+            return True
+        nonce = _sha256(account.provider, str(account.id), proof.nonce)
+        body = hashlib.sha256(webhook.url.encode() + b"\n" + webhook.body).digest()
+        written = await session.execute(
+            insert(SeenWebhook)
+            .values(nonce_sha256=nonce, body_sha256=body)
+            .on_conflict_do_nothing()
+            .returning(SeenWebhook.nonce_sha256)
+        )
+        if written.scalar_one_or_none() is not None:
+            return True
+        seen = await session.scalar(select(SeenWebhook.body_sha256).where(SeenWebhook.nonce_sha256 == nonce))
+        if seen != body:
+            raise WebhookRefused
+        return False
+
+    async def forget(self, _: dict[str, Any]) -> None:
+        """The job ``telephony.forget_webhooks``."""
+        before: datetime = self._clock.now() - REMEMBERED
+        async with self._db.transaction() as session:
+            await session.execute(delete(SeenWebhook).where(SeenWebhook.received_at < before))
+
+
+def _sha256(*parts: str) -> bytes:
+    return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).digest()

@@ -1,0 +1,1 @@
+"""The graph interpreter and what it asks of models, tools and documents."""

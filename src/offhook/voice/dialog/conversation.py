@@ -1,0 +1,365 @@
+"""The graph interpreter: which node we are at, what the model is asked there, and what its answer does."""
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+from offhook.models.ports import Expectation, LlmRequest, Message, TextDelta, ToolCall, ToolCalled
+from offhook.voice import events
+from offhook.voice.call_context import Agent
+from offhook.voice.dialog.compaction import Compactor
+from offhook.voice.dialog.extraction import Extractor
+from offhook.voice.dialog.history import History
+from offhook.voice.dialog.llm_chain import Emit, LlmChain
+from offhook.voice.dialog.prompts import edge_tools, expectation_for, hint_for, system_message
+from offhook.voice.dialog.retrieval import Retriever, as_prompt
+from offhook.voice.dialog.tool_calls import ToolRunner
+from offhook.voice.errors import EmptyTurn
+from offhook.voice.ports import Announcement, CallOver, Passage, Sound, Tool
+from offhook.workflows.graph import Edge, Node
+from offhook.workflows.template import render, variables
+
+# A model that keeps taking edges or calling tools without a word is stopped here.
+MAX_STEPS = 8
+# A sentence with the wrong day in it is worse than a short wait; a longer one would be heard.
+EXTRACTION_WAIT_S = 1.2
+
+
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """Text for the caller. ``is_fixed``: a written sentence, not a piece of a model's stream; ``sound``: its recording."""
+
+    text: str
+    is_fixed: bool = False
+    sound: Sound | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """Another node was entered; everything said so far belongs to the one before."""
+
+    node: Node
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted:
+    """``holds_floor``: the caller cannot interrupt until the next step."""
+
+    name: str
+    holds_floor: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The graph came to an end node, or a tool ended the call: hang up when everything was played."""
+
+    reason: str = "agent_ended"
+
+
+Step = Speech | Moved | ToolStarted | Ended
+
+
+class Conversation:
+    """One conversation on any channel. ``context`` is the template context and grows with what is learned.
+
+    ``sample_rate`` is that of the line on which recordings are played.
+    """
+
+    def __init__(
+        self,
+        *,
+        agent: Agent,
+        llm: LlmChain,
+        emit: Emit,
+        is_spoken: bool = True,
+        sample_rate: int = 8000,
+    ) -> None:
+        graph = agent.graph
+        if graph.start_id is None:
+            raise ValueError("the workflow has no start node")
+        self.graph = graph
+        self.context = agent.context
+        self._llm = llm
+        self._toolbox = agent.toolbox
+        self._sounds = agent.sounds
+        self._sample_rate = sample_rate
+        self._emit = emit
+        self._is_spoken = is_spoken
+        self._tools = ToolRunner(emit)
+        self.retriever = Retriever(agent.knowledge, emit)
+        self._heard: str | None = None
+        self._extractor = Extractor(llm, emit)
+        self._compactor = Compactor(llm, emit, is_on=agent.config.is_compaction_on)
+        self.history = History()
+        self.nodes_visited: list[str] = []
+        self._entered = True
+        self.is_over = False
+        self.node = graph.nodes[graph.start_id]
+
+    # -- where we are ---------------------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        self._enter(self.node)
+
+    def _enter(self, node: Node) -> None:
+        self.node = node
+        self._entered = True
+        self.nodes_visited.append(node.name)
+        self._emit(events.NODE_ENTERED, {"node_id": node.id, "name": node.name, "kind": node.kind})
+
+    def edges(self) -> tuple[Edge, ...]:
+        return self.graph.outgoing(self.node.id)
+
+    def expectation(self) -> Expectation:
+        return expectation_for(self.node, self.edges())
+
+    def digit_edges(self) -> tuple[Edge, ...]:
+        return tuple(edge for edge in self.edges() if edge.digits)
+
+    @property
+    def gathered(self) -> dict[str, Any]:
+        """What the run keeps: extracted variables flat and under their own key, and the nodes that were visited."""
+        values = self._extractor.values
+        said = self.over.gathered if self.over is not None else {}
+        return {**values, **said, "extracted_variables": dict(values), "nodes_visited": list(self.nodes_visited)}
+
+    @property
+    def over(self) -> CallOver | None:
+        """What a tool ended the conversation with."""
+        return self._tools.over
+
+    # -- one turn -------------------------------------------------------------------------------------------------
+
+    async def respond(self, heard: str | None, *, edge: Edge | None = None) -> AsyncGenerator[Step, None]:
+        """Answer the caller. ``heard`` is None when nobody spoke (the first turn); ``edge`` was chosen by keys."""
+        self._heard, messages = heard, self.history.messages
+        self.history.begin_turn(self._compactor.compacted(messages + await self._tools.settle()))
+        if self.over is not None:  # the caller interrupted the goodbye: the conversation goes on
+            self._tools.over, self.is_over = None, False
+        if heard:
+            self.history.heard(heard)
+        if edge is not None:
+            async with aclosing(self._take(edge, by="dtmf")) as moving:
+                async for step in moving:
+                    yield step
+        for _ in range(MAX_STEPS):
+            at = self.node
+            calls: list[ToolCall] = []
+            async with aclosing(self._at_node(calls)) as steps:
+                async for step in steps:
+                    yield step
+            if self.over is not None:
+                self.is_over = True
+                yield Ended(self.over.reason)
+                return
+            if calls:
+                continue
+            if at.kind == "endCall":
+                self.is_over = True
+                yield Ended()
+            return
+        raise EmptyTurn
+
+    async def _at_node(self, calls: list[ToolCall]) -> AsyncGenerator[Step, None]:
+        """What happens at the current node; ``calls`` gets what the model called: then another step is due."""
+        await self._learn()
+        fixed = await self._opening()
+        if fixed is not None:
+            self._entered = False
+            if fixed.text:
+                self._remember(fixed.text)
+                yield fixed
+            return
+        async with aclosing(self._ask_model(calls)) as pieces:
+            async for piece in pieces:
+                yield piece
+        self._entered = False
+        edge = next((found for call in calls if (found := self._edge_of(call))), None)
+        async with aclosing(self._run_tools(calls)) as started:
+            async for step in started:
+                yield step
+        if edge is not None:
+            async with aclosing(self._take(edge, by="model")) as moving:
+                async for step in moving:
+                    yield step
+
+    async def _learn(self) -> None:
+        """Fill the context with what was extracted; a node that names such a variable waits for it, not for long."""
+        if self._entered:
+            texts = [self.node.prompt, self.node.say or "", str(self.node.data.get("offline_say") or "")]
+            await self._extractor.wait_for(
+                {variable.path for text in texts for variable in variables(text)}, EXTRACTION_WAIT_S
+            )
+        self.context.update(self._extractor.values)
+
+    async def _opening(self) -> Speech | None:
+        """The written sentence or the recording with which this node begins; None when the model is to speak."""
+        if not self._entered:
+            return None
+        node = self.node
+        text, recording = node.say, node.say_recording
+        if text is None and recording is None and node.kind == "startCall":
+            override = self.context.get("greeting_override")
+            override = override if isinstance(override, dict) else {}
+            text, recording = _string(override, "text"), _string(override, "recording_id")
+            if text is None and recording is None:
+                text, recording = node.greeting, node.greeting_recording
+        return await self.fixed(text, recording)
+
+    async def fixed(self, text: str | None, recording: str | None, otherwise: str = "model") -> Speech | None:
+        """The recording, or the text when there is none or it is gone; None when there is neither.
+
+        ``otherwise`` says in the event what then comes in its place.
+        """
+        if recording is not None:
+            sound = await self._sounds.find(recording, self._sample_rate)
+            if sound is not None:
+                return Speech(sound.transcript, is_fixed=True, sound=sound)
+            instead = otherwise if text is None else "text"
+            self._emit(events.RECORDING_MISSING, {"recording_id": recording, "instead": instead})
+        return None if text is None else Speech(render(text, self.context), is_fixed=True)
+
+    async def _ask_model(self, calls: list[ToolCall]) -> AsyncGenerator[Speech, None]:
+        request = self._request(await self.retriever.passages(self.node, self._heard))
+        for attempt in (1, 2):
+            said: list[str] = []
+            try:
+                async with aclosing(self._llm.stream(request)) as stream:
+                    async for event in stream:
+                        if isinstance(event, TextDelta) and event.text:
+                            said.append(event.text)
+                            yield Speech(event.text)
+                        elif isinstance(event, ToolCalled):
+                            calls.append(event.call)
+            finally:
+                # also when the caller interrupts: what was generated is cut to what was heard afterwards
+                text = "".join(said).strip()
+                if text or calls:
+                    self._remember(text, tuple(calls))
+            if text or calls:
+                return
+            if attempt == 1:
+                self._emit(events.WATCHDOG_ACTED, {"step": "retry", "reason": "empty_turn", "silent_ms": 0})
+        raise EmptyTurn
+
+    def _remember(self, text: str, calls: tuple[ToolCall, ...] = ()) -> None:
+        self.history.said(text, calls)
+        self._tools.expect(calls)
+
+    def _request(self, passages: Sequence[Passage]) -> LlmRequest:
+        node, edges = self.node, self.edges()
+        tools = self._node_tools()
+        system = system_message(self.graph, node, self.context, is_spoken=self._is_spoken)
+        if self._compactor.summary:
+            system += f"\n\n# What was said before\n{self._compactor.summary}"
+        if passages:
+            system += f"\n\n{as_prompt(passages)}"
+        return LlmRequest(
+            messages=[Message("system", system), *self.history.messages],
+            tools=[*edge_tools(edges, self.context), *(tool.spec for tool in tools)],
+            hint=hint_for(node, edges, tools, self.context, entered=self._entered, passages=passages),
+        )
+
+    def _node_tools(self) -> Sequence[Tool]:
+        uuids = self.node.data.get("tool_uuids")
+        filters = self.node.data.get("mcp_tool_filters")
+        offered = self._toolbox.for_node(
+            [str(item) for item in uuids] if isinstance(uuids, list) else [],
+            filters if isinstance(filters, Mapping) else None,
+        )
+        # an MCP server's catalogue may grow after validation, and vendors refuse two functions of one name
+        taken = {edge.tool_name for edge in self.edges()}
+        return [tool for tool in offered if tool.spec.name not in taken]
+
+    # -- edges and tools ------------------------------------------------------------------------------------------
+
+    def _edge_of(self, call: ToolCall) -> Edge | None:
+        return next((edge for edge in self.edges() if edge.tool_name == call.name), None)
+
+    async def _run_tools(self, calls: Sequence[ToolCall]) -> AsyncGenerator[Step, None]:
+        by_name = {tool.spec.name: tool for tool in self._node_tools()}
+        for call in calls:
+            if self._edge_of(call) is not None:
+                self._tools.answer(call, {"ok": True})
+            elif (tool := by_name.get(call.name)) is None:
+                self._tools.answer(call, {"error": f"There is no function {call.name!r} here."})
+            else:
+                async with aclosing(self._run_tool(call, tool)) as steps:
+                    async for step in steps:
+                        yield step
+        self.history.answered(self._tools.take_answers())
+
+    async def _run_tool(self, call: ToolCall, tool: Tool) -> AsyncGenerator[Step, None]:
+        said = await self._announce(tool.announcement)
+        if said is not None:
+            yield said
+        yield ToolStarted(call.name, tool.holds_floor)
+        if await self._tools.run(call, tool):
+            said = await self._announce(tool.remark)
+            if said is not None:
+                yield said
+
+    async def _announce(self, what: Announcement) -> Speech | None:
+        speech = await self.fixed(what.text, what.recording, otherwise="nothing")
+        if speech is not None and speech.text:
+            self.history.said_beside_call(speech.text)
+        return speech
+
+    async def _take(self, edge: Edge, *, by: str) -> AsyncGenerator[Step, None]:
+        self._extractor.leave(self.node, self._compactor.whole(self.history.messages))
+        self._emit(
+            events.EDGE_TAKEN,
+            {"edge_id": edge.id, "label": edge.label, "from": edge.source, "to": edge.target, "by": by},
+        )
+        self._compactor.leave(self.history.messages)
+        speech = await self.fixed(edge.transition_speech, edge.transition_recording)
+        if speech is not None and speech.text:
+            self._remember(speech.text)
+            yield speech
+        self._enter(self.graph.nodes[edge.target])
+        yield Moved(self.node)
+
+    # -- the end --------------------------------------------------------------------------------------------------
+
+    async def finish(self, timeout_s: float = 5.0) -> None:
+        """Extract what the last node asks for and wait for extractions and side effects that are under way."""
+        self._compactor.cancel()
+        self.retriever.cancel()
+        await self._tools.end_with_call()
+        self.history.answered(await self._tools.settle())
+        if self.history.has_caller_spoken:
+            self._extractor.leave(self.node, self._compactor.whole(self.history.messages))
+        await self.settle(timeout_s)
+
+    async def settle(self, timeout_s: float = 5.0) -> None:
+        """Wait for extractions and side effects that are under way, so that a snapshot holds what they bring."""
+        self.history.answered(await self._tools.settle())
+        await self._extractor.settle(timeout_s)
+        self.context.update(self._extractor.values)
+
+    def snapshot(self) -> dict[str, Any]:
+        return {
+            "node_id": self.node.id,
+            "entered": self._entered,
+            "is_over": self.is_over,
+            "history": self.history.snapshot(),
+            "nodes_visited": list(self.nodes_visited),
+            "values": dict(self._extractor.values),
+            "summary": self._compactor.summary,
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self.node = self.graph.nodes[state["node_id"]]
+        self._entered = state["entered"]
+        self.is_over = state["is_over"]
+        self.nodes_visited = list(state["nodes_visited"])
+        self._compactor.summary = state.get("summary", "")
+        self._extractor.values.update(state["values"])
+        self.context.update(state["values"])
+        self.history.restore(state["history"])
+
+
+def _string(values: Mapping[str, Any], key: str) -> str | None:
+    value = values.get(key)
+    return value if isinstance(value, str) and value.strip() else None

@@ -1,0 +1,93 @@
+"""Takes variables out of what was said when a node is left and at the end, beside the conversation."""
+
+import asyncio
+import json
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from offhook.models.ports import LlmRequest, Message, NodeHint
+from offhook.voice import events
+from offhook.voice.dialog.llm_chain import Emit, LlmChain
+from offhook.voice.errors import AllModelsFailed
+from offhook.workflows.graph import Node
+
+INSTRUCTION = (
+    "Read the conversation and answer with one JSON object. Use null for what was not said. Do not guess. {extra}"
+)
+_TYPES = {"string": "string", "number": "number", "boolean": "boolean"}
+
+
+class Extractor:
+    """``values`` holds what is known so far; a later node may correct an earlier one, never with null."""
+
+    def __init__(self, llm: LlmChain, emit: Emit) -> None:
+        self._llm = llm
+        self._emit = emit
+        self.values: dict[str, Any] = {}
+        self._tasks: dict[asyncio.Task[None], frozenset[str]] = {}
+
+    def leave(self, node: Node, history: Sequence[Message]) -> None:
+        """Start extracting what this node asks for; returns at once."""
+        if node.extraction_enabled and node.extraction_variables:
+            task = asyncio.create_task(self._extract(node, list(history)))
+            self._tasks[task] = frozenset(str(variable.get("name")) for variable in node.extraction_variables)
+            task.add_done_callback(self._forget)
+
+    def _forget(self, task: asyncio.Task[None]) -> None:
+        self._tasks.pop(task, None)
+
+    async def wait_for(self, names: Collection[str], timeout_s: float) -> None:
+        """Wait for extractions under way that may bring one of these names; returns at once when none does."""
+        wanted = [task for task, brings in self._tasks.items() if not brings.isdisjoint(names)]
+        if wanted:
+            await asyncio.wait(wanted, timeout=timeout_s)
+
+    async def settle(self, timeout_s: float) -> None:
+        if self._tasks:
+            _, late = await asyncio.wait(list(self._tasks), timeout=timeout_s)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+
+    async def _extract(self, node: Node, history: list[Message]) -> None:
+        variables = [v for v in node.extraction_variables if isinstance(v.get("name"), str)]
+        schema = {
+            "type": "object",
+            "properties": {v["name"]: _property(v) for v in variables},
+            "required": [v["name"] for v in variables],
+            "additionalProperties": False,
+        }
+        spoken = "\n".join(
+            f"{'Caller' if m.role == 'user' else 'Agent'}: {m.content}"
+            for m in history
+            if m.role in ("user", "assistant") and m.content
+        )
+        request = LlmRequest(
+            messages=[Message("system", INSTRUCTION.format(extra=node.extraction_prompt)), Message("user", spoken)],
+            temperature=0.0,
+            response_schema=schema,
+            hint=NodeHint(node.id, node.name, node.kind, node.prompt, False, variables=tuple(map(dict, variables))),
+        )
+        try:
+            values = _parse(await self._llm.ask(request), {v["name"] for v in variables})
+        except AllModelsFailed:
+            return
+        self.values.update(values)
+        if values:
+            self._emit(events.VARIABLES_EXTRACTED, {"node_id": node.id, "values": values})
+
+
+def _property(variable: Mapping[str, Any]) -> dict[str, Any]:
+    kind = _TYPES.get(str(variable.get("type")), "string")
+    return {"type": [kind, "null"], "description": str(variable.get("prompt") or variable["name"])}
+
+
+def _parse(text: str, names: set[str]) -> dict[str, Any]:
+    start, end = text.find("{"), text.rfind("}")
+    if start < 0 or end < start:
+        return {}
+    try:
+        found = json.loads(text[start : end + 1])
+    except ValueError:
+        return {}
+    return {k: v for k, v in found.items() if k in names and v is not None} if isinstance(found, dict) else {}

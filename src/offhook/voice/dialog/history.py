@@ -1,0 +1,77 @@
+"""What the model is shown of a conversation: what was said and called, cut to what was heard."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from offhook.models.ports import Message, ToolCall
+from offhook.voice.output.sentences import common_prefix
+
+
+class History:
+    """``messages`` in their order. The agent's words of the turn under way are known, so that they can be cut."""
+
+    def __init__(self) -> None:
+        self.messages: list[Message] = []
+        self._spoken_entries: list[int] = []
+
+    @property
+    def has_caller_spoken(self) -> bool:
+        return any(message.role == "user" for message in self.messages)
+
+    def begin_turn(self, messages: list[Message]) -> None:
+        """Go on from these messages; nothing was said in this turn yet."""
+        self.messages = messages
+        self._spoken_entries = []
+
+    def heard(self, text: str) -> None:
+        self.messages.append(Message("user", text))
+
+    def said(self, text: str, calls: tuple[ToolCall, ...] = ()) -> None:
+        """The agent spoke, called functions, or both."""
+        if text:
+            self._spoken_entries.append(len(self.messages))
+        self.messages.append(Message("assistant", text, tool_calls=calls))
+
+    def said_beside_call(self, text: str) -> None:
+        """Said beside a call, in the message that made the call: vendors want its answer right behind it."""
+        at = max(index for index, message in enumerate(self.messages) if message.tool_calls)
+        message = self.messages[at]
+        self.messages[at] = replace(message, content=f"{message.content} {text}".strip())
+        if at not in self._spoken_entries:
+            self._spoken_entries.append(at)
+
+    def answered(self, answers: Iterable[Message]) -> None:
+        """Functions answered."""
+        self.messages += answers
+
+    def note(self, text: str) -> None:
+        """The session itself said something (a watchdog phrase): the model should know."""
+        self.messages.append(Message("assistant", text))
+
+    def cut(self, heard: str) -> None:
+        """The caller interrupted: keep the words that were heard and nothing else of this turn."""
+        left = heard
+        for index in self._spoken_entries:
+            message = self.messages[index]
+            kept = message.content if left.startswith(message.content) else common_prefix(message.content, left)
+            left = left[len(kept) :].lstrip()
+            self.messages[index] = replace(message, content=kept)
+        self.messages = [
+            message for message in self.messages if message.content or message.role != "assistant" or message.tool_calls
+        ]
+        self._spoken_entries = []
+
+    def snapshot(self) -> list[dict[str, Any]]:
+        return [asdict(message) for message in self.messages]
+
+    def restore(self, state: Sequence[Mapping[str, Any]]) -> None:
+        self.messages = [
+            Message(
+                item["role"],
+                item["content"],
+                tuple(ToolCall(**call) for call in item["tool_calls"]),
+                item["tool_call_id"],
+            )
+            for item in state
+        ]

@@ -1,0 +1,1 @@
+"""The caller's side: voice activity, recognition, endpointing, DTMF."""

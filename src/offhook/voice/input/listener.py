@@ -1,0 +1,318 @@
+"""The caller's side: VAD and recognition of one call, and the decision that a turn is over."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final, Protocol
+
+import numpy as np
+
+from offhook.kit.audio import Codec, Samples
+from offhook.models.ports import CallModels, Expectation, ModelError, ModelRef, SttEvent, SttStream
+from offhook.voice import events
+from offhook.voice.config import CallConfig
+from offhook.voice.dialog.llm_chain import Emit
+from offhook.voice.errors import AllModelsFailed
+from offhook.voice.input.replay import ReplayBuffer
+from offhook.voice.input.speech_detector import SpeechDetector
+from offhook.voice.input.turns import Listening, choose
+from offhook.voice.ports import VadEngine
+from offhook.voice.safety.circuit import Circuit
+from offhook.voice.usage import UsageCounter
+
+REOPEN_PAUSE_S: Final = 0.2
+# Speech shorter than this without words is a cough, not a turn that we missed.
+MIN_UNHEARD_S: Final = 0.35
+# After this many turns without words the next recognizer is tried.
+UNHEARD_BEFORE_FAILOVER: Final = 2
+
+
+class TurnListener(Protocol):
+    """What the session does with what the caller does."""
+
+    def caller_started(self) -> None: ...
+    def caller_progressed(self, state: Listening) -> None: ...
+    def turn_ended(self, text: str, started_at: float, stopped_at: float) -> None: ...
+    def turn_unheard(self, count: int) -> None: ...
+    def recognition_lost(self) -> None: ...
+
+
+class Listener:
+    """Feed it the leg's audio; it calls back. Times are loop times."""
+
+    def __init__(
+        self,
+        *,
+        codec: Codec,
+        vad: VadEngine,
+        models: CallModels,
+        config: CallConfig,
+        emit: Emit,
+        owner: TurnListener,
+    ) -> None:
+        self._codec = codec
+        self._stts = models.stt
+        self._language = models.language
+        self._config = config
+        self._emit = emit
+        self._owner = owner
+        self._loop = asyncio.get_running_loop()
+        self._circuit = Circuit([stt.ref for stt in models.stt], emit)
+        self._replay = ReplayBuffer(codec.sample_rate)
+        self._seconds_by_ref: dict[ModelRef, float] = {}
+        self._stream: SttStream | None = None
+        self._reader: asyncio.Task[None] | None = None
+        self._rules = choose(config, has_endpointing=models.stt[0].has_endpointing)
+        self._detector = SpeechDetector(
+            now=self._loop.time,
+            start_probability=config.vad_start_probability,
+            stop_probability=config.vad_stop_probability,
+            stop_after_s=config.vad_stop_after_s,
+            on_start=self._speech_started,
+            on_stop=self._speech_stopped,
+            on_window=self._after_window,
+        )
+        self._vad = vad.open(self._detector)
+        self._expectation = Expectation()
+        self.tap: Callable[[Samples], None] | None = None  # gets the caller's audio at 8 kHz
+        self._state = Listening()
+        self._turn_started_at: float | None = None
+        self._unheard_from: float | None = None
+        self.unheard = 0
+        self.seconds = 0.0
+        self.last_audio_at = self._loop.time()
+
+    # -- audio in -------------------------------------------------------------------------------------------------
+
+    def feed(self, payload: bytes) -> None:
+        samples = self._codec.decode(payload)
+        self.last_audio_at = self._loop.time()
+        self.seconds += samples.size / self._codec.sample_rate
+        pcm = samples.tobytes()
+        self._replay.push(pcm, is_utterance=self._is_utterance)
+        if self._stream is not None:
+            self._stream.push(pcm)
+        if self._config.interrupt_min_level_db is not None:
+            self._state.level_db = _level_db(samples)
+        narrow = samples if self._codec.sample_rate == 8000 else _halved(samples)
+        if self.tap is not None:
+            self.tap(narrow)
+        self._vad.push(narrow)
+
+    @property
+    def _is_utterance(self) -> bool:
+        """The caller speaks, or has spoken and nothing final was recognized yet."""
+        return self._detector.is_speaking or self._unheard_from is not None or bool(self._state.partial)
+
+    @property
+    def is_speaking(self) -> bool:
+        return self._detector.is_speaking
+
+    @property
+    def last_speech_at(self) -> float:
+        return self._detector.stopped_at
+
+    @property
+    def has_words(self) -> bool:
+        return bool(self._state.text or self._state.partial)
+
+    def expect(self, expectation: Expectation) -> None:
+        """What the node expects, and the words of the workflow's dictionary behind that."""
+        terms = self._config.dictionary.terms
+        if terms:
+            expectation = replace(expectation, phrases=tuple(dict.fromkeys((*expectation.phrases, *terms))))
+        self._expectation = expectation
+        if self._stream is not None:
+            self._stream.expect(expectation)
+
+    # -- recognition ----------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        self._reader = asyncio.create_task(self._recognise())
+
+    async def close(self) -> None:
+        self._vad.close()
+        if self._reader is not None:
+            self._reader.cancel()
+            await asyncio.gather(self._reader, return_exceptions=True)
+        await self._drop_stream()
+
+    async def _drop_stream(self) -> None:
+        stream, self._stream = self._stream, None
+        if stream is not None:
+            await stream.close()
+
+    async def _recognise(self) -> None:
+        has_retried = has_failed = False
+        while True:
+            try:
+                stream = await self._stts[self._circuit.current].open(
+                    sample_rate=self._codec.sample_rate, language=self._language
+                )
+                self._take_up(stream, replay=has_failed)
+                async for event in stream.events():
+                    has_retried = False
+                    self._circuit.works()
+                    self._heard(event)
+                return
+            except ModelError as error:
+                has_failed = True
+                self._circuit.report(error)
+                await self._drop_stream()
+                if not error.retryable or has_retried:
+                    if not self._next_stt(error):
+                        self._owner.recognition_lost()
+                        return
+                    has_retried = False
+                else:
+                    has_retried = True
+                    await asyncio.sleep(REOPEN_PAUSE_S)
+
+    def _take_up(self, stream: SttStream, *, replay: bool) -> None:
+        """Give a recognizer the call; after another one's failure with what the caller has said since its last final."""
+        stream.expect(self._expectation)
+        if replay and self._is_utterance:
+            self._state.partial = ""
+            stream.speech_started()
+            stream.push(self._replay.audio())
+            if not self._detector.is_speaking:
+                stream.speech_ended()
+        elif self._detector.is_speaking:
+            stream.speech_started()
+        self._stream = stream
+
+    def _next_stt(self, error: ModelError) -> bool:
+        self._note_seconds()
+        try:
+            self._circuit.fail_over(error)
+        except AllModelsFailed:
+            return False
+        self._rules = choose(self._config, has_endpointing=self._stts[self._circuit.current].has_endpointing)
+        return True
+
+    def _note_seconds(self) -> None:
+        """What was heard until now was the current recognizer's."""
+        ref, counted = self._circuit.ref, sum(self._seconds_by_ref.values())
+        self._seconds_by_ref[ref] = self._seconds_by_ref.get(ref, 0.0) + self.seconds - counted
+
+    def _heard(self, event: SttEvent) -> None:
+        text = event.text.strip()
+        if event.kind == "partial":
+            self._state.partial = text
+            if text:
+                self._emit(events.CALLER_PARTIAL, {"text": f"{self._state.text} {text}".strip()})
+        else:
+            self._state.partial = ""
+            if text:
+                self._replay.clear()
+            self._state.text = f"{self._state.text} {text}".strip()
+            self._state.has_endpoint = event.is_endpoint or self._state.has_endpoint
+        if text:
+            self._unheard_from = None
+            if self._turn_started_at is None:
+                self._turn_started_at = self._loop.time()
+        self.poll()
+
+    def count_usage(self, usage: UsageCounter) -> None:
+        """Each recognizer has the seconds that it listened, also when it failed afterwards."""
+        self._note_seconds()
+        for ref, seconds in self._seconds_by_ref.items():
+            usage.stt(ref, seconds)
+
+    # -- turn taking ----------------------------------------------------------------------------------------------
+
+    def _speech_started(self) -> None:
+        if self._turn_started_at is None:
+            self._turn_started_at = self._detector.started_at
+        self._state.has_endpoint = False
+        self._emit(events.CALLER_STARTED, {})
+        if self._stream is not None:
+            self._stream.speech_started()
+        self._owner.caller_started()
+
+    def _speech_stopped(self) -> None:
+        self._emit(events.CALLER_STOPPED, {})
+        if self._stream is not None:
+            self._stream.speech_ended()
+        if not self.has_words and self._detector.speech_s >= MIN_UNHEARD_S:
+            self._unheard_from = self._detector.stopped_at
+
+    def _after_window(self) -> None:
+        if self._detector.is_speaking or self.has_words or self._unheard_from is not None:
+            self.poll()
+
+    def poll(self) -> None:
+        """Ask the rules. Also called by the watchdog, because a muted far end may send no audio at all."""
+        now = self._loop.time()
+        if self._detector.is_speaking and now - self.last_audio_at > self._config.vad_stop_after_s:
+            self._detector.is_speaking = False
+            self._speech_stopped()
+        state = self._state
+        state.is_speaking = self._detector.is_speaking
+        state.speech_s = self._detector.speech_s if state.is_speaking else 0.0
+        state.silence_s = 0.0 if state.is_speaking else now - self._detector.stopped_at
+        if self._rules.is_over(state):
+            self._end_turn(now)
+            return
+        if state.is_speaking or self.has_words:
+            self._owner.caller_progressed(state)
+        if self._unheard_from is None or state.is_speaking or self.has_words:
+            return
+        if now - self._unheard_from >= self._config.deaf_after_s:
+            self._turn_unheard()
+
+    def interrupts(self) -> bool:
+        return self._rules.interrupts.interrupts(self._state)
+
+    def cuts_off(self, text: str) -> bool:
+        return self._rules.interrupts.cuts_off(len(text.split()))
+
+    def pauses(self) -> bool:
+        return self._rules.pauses.interrupts(self._state)
+
+    def _end_turn(self, now: float) -> None:
+        text = f"{self._state.text} {self._state.partial}".strip()
+        stopped_at = self._detector.stopped_at or now
+        self._state = Listening()
+        self._unheard_from = None
+        self._replay.clear()
+        self.unheard = 0
+        started_at, self._turn_started_at = self._turn_started_at or stopped_at, None
+        self._owner.turn_ended(text, started_at, stopped_at)
+
+    def _turn_unheard(self) -> None:
+        self._unheard_from = None
+        self._turn_started_at = None
+        self.unheard += 1
+        if self.unheard >= UNHEARD_BEFORE_FAILOVER and self._circuit.next_one is not None:
+            error = ModelError("stt_silent", "The caller spoke and nothing was recognized.", retryable=True)
+            self._circuit.report(error)
+            self._next_stt(error)
+            self._restart()
+        self._owner.turn_unheard(self.unheard)
+
+    def _restart(self) -> None:
+        old, self._reader = self._reader, None
+        if old is not None:
+            old.cancel()
+        stream, self._stream = self._stream, None
+
+        async def again() -> None:
+            if stream is not None:
+                await stream.close()
+            await self._recognise()
+
+        self._reader = asyncio.create_task(again())
+
+
+def _halved(samples: Samples) -> Samples:
+    """16 kHz to 8 kHz for the VAD: pairs averaged, which is filter enough for telling speech from silence."""
+    even = samples[: samples.size & ~1].reshape(-1, 2).astype(np.int32)
+    halved: Samples = (even.sum(axis=1) >> 1).astype(np.int16)
+    return halved
+
+
+def _level_db(samples: Samples) -> float:
+    """RMS of a frame in dBFS; -90 of silence."""
+    level = float(np.sqrt(np.mean(samples.astype(np.float64) ** 2))) if samples.size else 0.0
+    return 20 * float(np.log10(max(level, 1.0) / 32768))

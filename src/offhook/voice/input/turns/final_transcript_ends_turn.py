@@ -1,0 +1,8 @@
+"""The recognizer says that the turn is over and nobody is talking."""
+
+from offhook.voice.input.turns.rule import Listening
+
+
+class FinalTranscriptEndsTurn:
+    def is_over(self, state: Listening) -> bool:
+        return bool(state.text) and state.has_endpoint and not state.is_speaking

@@ -1,0 +1,45 @@
+"""A sentence that sounds unfinished ("my number is", "and um") is waited for; a finished one ends the turn soon."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from offhook.voice.input.turns.rule import Listening
+
+# English function words after which nobody has said what they wanted to say.
+_OPEN: Final = frozenset(
+    {
+        "a", "an", "the", "and", "or", "but", "so", "because", "if", "when", "then", "that", "which", "who", "to", "of",
+        "for", "from", "with", "at", "in", "on", "by", "about", "into", "than", "as", "my", "your", "his", "her", "our",
+        "their", "its", "i", "you", "he", "she", "it's", "i'm", "we're", "is", "are", "was", "were", "am", "be",
+        "um", "uh", "erm", "er", "uhm", "hmm", "like", "well", "please", "would", "could", "should", "can", "will",
+        "want", "need", "maybe", "actually", "number", "name", "address",
+    }
+)  # fmt: skip
+_LAST_WORD: Final = re.compile(r"([\w'\u2019]+)[^\w]*$")
+
+
+def is_unfinished(text: str) -> bool:
+    """Whether more is likely to come, by the last word and by a comma, dash or ellipsis at the end."""
+    text = text.strip()
+    if text.endswith("?"):
+        return False
+    if text.endswith((",", "\u2026", "...", "-", "\u2013", "\u2014", ":")):
+        return True
+    last = _LAST_WORD.search(text)
+    return last is not None and last.group(1).lower().replace("\u2019", "'") in _OPEN and len(text.split()) > 1
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedSentenceEndsTurn:
+    """``silence_s`` after a finished sentence (or the vendor's endpoint, if it has one), ``unfinished_s`` after another."""
+
+    silence_s: float
+    unfinished_s: float
+
+    def is_over(self, state: Listening) -> bool:
+        if not state.text or state.is_speaking:
+            return False
+        if is_unfinished(f"{state.text} {state.partial}"):
+            return state.silence_s >= self.unfinished_s
+        return state.has_endpoint or state.silence_s >= self.silence_s

@@ -1,0 +1,19 @@
+"""Speech of a certain length interrupts the agent, and of a certain loudness where that is set (a television is quieter)."""
+
+from dataclasses import dataclass
+
+from offhook.voice.input.turns.rule import Listening
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechInterrupts:
+    after_s: float
+    min_level_db: float | None = None
+
+    def interrupts(self, state: Listening) -> bool:
+        if self.min_level_db is not None and state.level_db < self.min_level_db:
+            return False
+        return state.is_speaking and state.speech_s >= self.after_s
+
+    def cuts_off(self, words: int) -> bool:
+        return self.min_level_db is None

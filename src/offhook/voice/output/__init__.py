@@ -1,0 +1,1 @@
+"""The agent's side: sentences, synthesis, playback and pacing."""

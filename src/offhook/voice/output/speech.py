@@ -1,0 +1,187 @@
+"""Text to frames: synthesis with time-outs and fail-over, resampled and encoded once per chunk."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import ClassVar, Final
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from offhook.kit.audio import Codec, Resampler, Samples
+from offhook.models.ports import LineTts, ModelError, Tts
+from offhook.voice.dialog.llm_chain import Emit
+from offhook.voice.input.dictionary import NO_WORDS, Dictionary
+from offhook.voice.output.playback import Playback, Sentence
+from offhook.voice.ports import Sound
+from offhook.voice.safety.circuit import OFFLINE, Circuit
+from offhook.voice.usage import UsageCounter
+
+# A vendor answers in 0.1 to 0.4 s; past this the caller would hear a hole.
+FIRST_BYTE_S: Final = 1.5
+GAP_S: Final = 1.5
+# Unhurried English speech, for a voice that has not finished a sentence yet.
+CHARS_PER_S: Final = 14
+MIN_LEARNED_CHARS: Final = 12
+TONE_HZ: Final = (440.0, 350.0)
+TONE_S: Final = 0.35
+
+
+def attention_tone(codec: Codec) -> bytes:
+    """Two soft falling notes: what a caller hears when no voice is left at all."""
+    t = np.arange(int(TONE_S * codec.sample_rate)) / codec.sample_rate
+    ramp = np.minimum(1.0, np.minimum(t, TONE_S - t) / 0.02)
+    notes = [np.sin(2 * np.pi * hz * t) * ramp * 6000 for hz in TONE_HZ]
+    return codec.encode(np.concatenate(notes).astype(np.int16))
+
+
+class CannedSpeech:
+    """Watchdog phrases as audio, synthesized once per voice and process, so that they need no vendor when it counts."""
+
+    _of_tts: ClassVar["WeakKeyDictionary[Tts, dict[str, Samples]]"] = WeakKeyDictionary()
+
+    def __init__(self, tts: Tts, codec: Codec) -> None:
+        self._tts = tts
+        self._codec = codec
+        self._cache = self._of_tts.setdefault(tts, {})
+
+    def get(self, text: str) -> bytes | None:
+        samples = self._cache.get(f"{self._codec.sample_rate}:{text}")
+        return None if samples is None else self._codec.encode(samples)
+
+    async def prepare(self, texts: Sequence[str]) -> None:
+        """Synthesize what is missing; a vendor that fails now is tried again by the next call."""
+        for text in texts:
+            key = f"{self._codec.sample_rate}:{text}"
+            if key in self._cache:
+                continue
+            resampler = Resampler(self._tts.sample_rate, self._codec.sample_rate)
+            try:
+                async with asyncio.timeout(10):
+                    parts = [resampler.push(chunk) async for chunk in self._tts.speak(text)]
+            except (ModelError, TimeoutError):
+                return
+            self._cache[key] = np.concatenate([*parts, resampler.push(b"", is_last=True)])
+
+
+class Speaker:
+    """The voices of one call as one. Raises :class:`AllModelsFailed` when none is left."""
+
+    def __init__(
+        self,
+        *,
+        playback: Playback,
+        codec: Codec,
+        ttss: Sequence[Tts],
+        emit: Emit,
+        usage: UsageCounter,
+        dictionary: Dictionary = NO_WORDS,
+    ) -> None:
+        self._playback = playback
+        self._codec = codec
+        self._ttss = [_at_rate(tts, codec.sample_rate) for tts in ttss]
+        self._usage = usage
+        self._circuit = Circuit([tts.ref for tts in ttss], emit)
+        self._bytes_per_char: dict[int, float] = {}
+        self._dictionary = dictionary
+        self.canned = CannedSpeech(self._ttss[0], codec)
+
+    async def say(
+        self, text: str, into: list[Sentence], *, on_byte: Callable[[], None], on_start: Callable[[], None]
+    ) -> None:
+        """Synthesize one stretch into the playback queue; returns when all of it is queued, not played.
+
+        What is queued is appended to ``into`` at once. A voice that dies half-way leaves an entry with the words that it
+        got out, and the next voice says the rest.
+        """
+        if self._circuit.ref.provider == OFFLINE:
+            self._circuit.reconsider()
+        rest, begins = text, on_start
+        while rest:
+            sentence = self._playback.begin(rest, begins)
+            into.append(sentence)
+            try:
+                await self._synthesise(sentence, on_byte)
+            except ModelError as error:
+                said = self._cut(sentence)
+                self._circuit.report(error)
+                if said or not self._circuit.should_retry(error, even_slow=False):
+                    self._circuit.fail_over(error)
+                rest, begins = rest[len(said) :].lstrip(), _nothing if said else begins
+            else:
+                self._learn(sentence)
+                self._circuit.works()
+                return
+            finally:
+                self._playback.complete(sentence)
+
+    def _learn(self, sentence: Sentence) -> None:
+        """How long this voice takes for a character, from a sentence that it spoke to the end."""
+        if sentence.queued and len(sentence.text) >= MIN_LEARNED_CHARS:
+            self._bytes_per_char[self._circuit.current] = sentence.queued / len(sentence.text)
+
+    def _cut(self, sentence: Sentence) -> str:
+        """Shorten a sentence whose voice died to the whole words that it got out, and return these.
+
+        Voices do not say where their words are: the place is reckoned by how long this voice takes for a character.
+        """
+        text = sentence.text
+        usual = self._playback.bytes_per_s / CHARS_PER_S
+        per_char = self._bytes_per_char.get(self._circuit.current, usual)
+        reached = min(len(text), int(sentence.queued / per_char))
+        end = len(text) if reached == len(text) else max(text.rfind(" ", 0, reached + 1), 0)
+        self._playback.shorten(sentence, int(end * per_char))
+        sentence.text = text[:end]
+        return sentence.text
+
+    async def _synthesise(self, sentence: Sentence, on_byte: Callable[[], None]) -> None:
+        tts = self._ttss[self._circuit.current]
+        self._usage.tts(tts.ref, sentence.text)
+        resampler = Resampler(tts.sample_rate, self._codec.sample_rate)
+        chunks = tts.speak(self._dictionary.pronounced(sentence.text))
+        limit = FIRST_BYTE_S
+        try:
+            while True:
+                try:
+                    async with asyncio.timeout(limit):
+                        chunk = await anext(chunks)
+                except StopAsyncIteration:
+                    break
+                except TimeoutError:
+                    raise ModelError("tts_stalled", f"No audio for {limit:g} s.", retryable=True) from None
+                if limit is FIRST_BYTE_S:
+                    on_byte()
+                limit = GAP_S
+                self._playback.push(sentence, self._codec.encode(resampler.push(chunk)))
+            self._playback.push(sentence, self._codec.encode(resampler.push(b"", is_last=True)))
+        finally:
+            await _close(chunks)
+
+    def play(self, sound: Sound, on_start: Callable[[], None]) -> Sentence:
+        """Queue a recording; it is played, interrupted and counted like a sentence of its transcript."""
+        sentence = self._playback.begin(sound.transcript, on_start)
+        self._playback.push(sentence, self._codec.encode(sound.samples))
+        self._playback.complete(sentence)
+        return sentence
+
+    def say_canned(self, text: str, on_start: Callable[[], None]) -> Sentence:
+        """Queue a phrase without asking anyone: from the cache, or the attention tone when it is not there."""
+        audio = self.canned.get(text)
+        sentence = self._playback.begin(text if audio is not None else "", on_start)
+        self._playback.push(sentence, audio if audio is not None else attention_tone(self._codec))
+        self._playback.complete(sentence)
+        return sentence
+
+
+def _nothing() -> None:
+    """The rest of a sentence begins without being announced again."""
+
+
+def _at_rate(tts: Tts, sample_rate: int) -> Tts:
+    """The voice at the line's own rate where the vendor has that, so that nothing is resampled."""
+    return tts.for_line(sample_rate) if isinstance(tts, LineTts) else tts
+
+
+async def _close(chunks: AsyncIterator[bytes]) -> None:
+    aclose = getattr(chunks, "aclose", None)
+    if aclose is not None:
+        await aclose()

@@ -1,0 +1,138 @@
+"""What the agent says in one turn: sentences in, frames out, and what of it was heard."""
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+
+from offhook.voice import events
+from offhook.voice.dialog.llm_chain import Emit
+from offhook.voice.events import TurnTiming
+from offhook.voice.output.playback import Playback, Sentence
+from offhook.voice.output.sentences import SentenceSplitter
+from offhook.voice.output.speech import Speaker
+from offhook.voice.ports import Sound
+
+
+class Utterance:
+    """One turn of the agent. ``since_start`` turns loop time into seconds on the call's clock."""
+
+    def __init__(
+        self,
+        *,
+        speaker: Speaker,
+        playback: Playback,
+        emit: Emit,
+        since_start: Callable[[], float],
+        timing: TurnTiming,
+    ) -> None:
+        self._speaker = speaker
+        self._playback = playback
+        self._emit = emit
+        self._now = since_start
+        self.timing = timing
+        self._splitter = SentenceSplitter()
+        self._waiting: asyncio.Queue[str | Sound | None] = asyncio.Queue()
+        self._sentences: list[Sentence] = []
+        self._task: asyncio.Task[None] | None = None
+        self._frozen: str | None = None
+
+    # -- text in --------------------------------------------------------------------------------------------------
+
+    def add(self, text: str) -> None:
+        """A piece of a model's stream."""
+        if self.timing.first_token is None:
+            self.timing.first_token = self._now()
+        for sentence in self._splitter.push(text):
+            self._put(sentence)
+
+    def add_fixed(self, text: str, sound: Sound | None = None) -> None:
+        """A written sentence, or the recording of it."""
+        self.flush()
+        if self.timing.first_token is None:
+            self.timing.first_token = self._now()
+        self._put(text if sound is None else sound)
+
+    def flush(self) -> None:
+        """Speak what waits for the end of its sentence (a node was left, a tool runs, the turn is over)."""
+        for sentence in self._splitter.flush():
+            self._put(sentence)
+
+    def _put(self, sentence: str | Sound) -> None:
+        if self.timing.first_sentence is None:
+            self.timing.first_sentence = self._now()
+        if self._task is None:
+            self._task = asyncio.create_task(self._speak())
+        self._waiting.put_nowait(sentence)
+
+    def say_canned(self, text: str, *, is_answer: bool = True) -> None:
+        """A phrase that asks no vendor. A filler is no answer: the turn's timing goes on."""
+
+        started = partial(self._started, text, is_answer=is_answer)
+        self._sentences.append(self._speaker.say_canned(text, started))
+
+    # -- audio out ------------------------------------------------------------------------------------------------
+
+    async def _speak(self) -> None:
+        while (text := await self._waiting.get()) is not None:
+            if isinstance(text, Sound):
+                self._first_byte()
+                self._sentences.append(self._speaker.play(text, partial(self._started, text.transcript)))
+                continue
+            await self._speaker.say(
+                text, self._sentences, on_byte=self._first_byte, on_start=partial(self._started, text)
+            )
+
+    def _first_byte(self) -> None:
+        if self.timing.first_byte is None:
+            self.timing.first_byte = self._now()
+
+    def _started(self, text: str, *, is_answer: bool = True) -> None:
+        if is_answer and self.timing.first_frame is None:
+            self.timing.first_frame = self._now()
+            if self.timing.caller_stopped is not None:
+                self._emit(events.TURN_TIMED, self.timing.as_dict())
+        self._emit(events.AGENT_SPEAKING, {"text": text})
+
+    async def check(self) -> None:
+        """Raise what the voice raised, if it did: nobody should go on generating for a dead voice."""
+        if self._task is not None and self._task.done():
+            await self._task
+
+    async def finish(self) -> None:
+        """Wait until everything was synthesized and played."""
+        self.flush()
+        if self._task is not None:
+            self._waiting.put_nowait(None)
+            await self._task
+        await self._playback.wait_played()
+
+    async def cancel(self) -> None:
+        if self._task is not None and not self._task.done():
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    # -- what was heard -------------------------------------------------------------------------------------------
+
+    def freeze(self, now: float) -> str:
+        """The caller interrupts at loop time ``now``: what was heard until then is what :meth:`heard` returns."""
+        if self._frozen is None:
+            self._frozen = self.heard(now)
+        return self._frozen
+
+    def heard(self, now: float) -> str:
+        """The words that left for the caller by loop time ``now``."""
+        if self._frozen is not None:
+            return self._frozen
+        rate = self._playback.bytes_per_s
+        return " ".join(text for sentence in self._sentences if (text := sentence.heard(now, rate)))
+
+    @property
+    def is_audible(self) -> bool:
+        return any(sentence.first_frame_at is not None for sentence in self._sentences)
+
+    def span(self) -> tuple[float, float] | None:
+        """Loop times of the first and the last frame that left, or None."""
+        sent = [s for s in self._sentences if s.first_frame_at is not None]
+        if not sent:
+            return None
+        return min(s.first_frame_at or 0.0 for s in sent), max(s.last_frame_at or 0.0 for s in sent)

@@ -1,0 +1,1 @@
+"""What keeps a call from going silent, wrong or on forever."""

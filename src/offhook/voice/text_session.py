@@ -1,0 +1,119 @@
+"""The same engine without audio: a text chat with an agent."""
+
+import asyncio
+from contextlib import aclosing
+from typing import Any
+
+from offhook.models.ports import CallModels
+from offhook.voice import events
+from offhook.voice.call_context import Agent
+from offhook.voice.dialog.conversation import Conversation, Speech
+from offhook.voice.dialog.llm_chain import LlmChain
+from offhook.voice.errors import AllModelsFailed, EmptyTurn
+from offhook.voice.events import VoiceEvent
+from offhook.voice.ports import CallResult, RunSink
+from offhook.voice.usage import UsageCounter
+
+
+class TextSession:
+    """One chat. ``state`` is what :meth:`snapshot` returned, to go on in another process or after a restart.
+
+    ``elapsed_s`` is how old the chat is, so that its events go on where they stopped.
+    """
+
+    def __init__(
+        self,
+        *,
+        agent: Agent,
+        models: CallModels,
+        sink: RunSink,
+        state: dict[str, Any] | None = None,
+        elapsed_s: float = 0.0,
+    ) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._t0 = self._loop.time() - elapsed_s
+        self._sink = sink
+        self._phrases = agent.config.phrases
+        self._usage = UsageCounter(state.get("usage") if state is not None else None)
+        self._conversation = Conversation(
+            agent=agent,
+            llm=LlmChain(models.llm, emit=self._emit, usage=self._usage, stall_s=agent.config.give_up_after_s),
+            emit=self._emit,
+            is_spoken=False,
+        )
+        self.result: CallResult | None = None
+        if state is not None:
+            self._conversation.restore(state)
+
+    @property
+    def is_over(self) -> bool:
+        return self._conversation.is_over
+
+    @property
+    def node_id(self) -> str:
+        return self._conversation.node.id
+
+    def snapshot(self) -> dict[str, Any]:
+        """Plain JSON that another session can start from."""
+        return {**self._conversation.snapshot(), "usage": self._usage.as_dict()}
+
+    async def start(self) -> list[str]:
+        """The agent's first messages."""
+        self._emit(events.CALL_STARTED, {"channel": "text"})
+        self._conversation.begin()
+        return await self._answer(None)
+
+    async def say(self, text: str) -> list[str]:
+        """The agent's answer, one string for each node that spoke."""
+        at = self._since_start()
+        self._emit(events.CALLER_SAID, {"text": text, "start_s": at, "end_s": at})
+        return await self._answer(text)
+
+    async def end(self, reason: str = "caller_hung_up") -> CallResult:
+        """Extract what is left and close the chat; idempotent."""
+        if self.result is None:
+            await self._conversation.finish()
+            self._conversation.is_over = True
+            self._emit(events.USAGE_COUNTED, self._usage.as_dict())
+            self._emit(events.CALL_ENDED, {"end_reason": reason, "outcome": "answered"})
+            self.result = CallResult("answered", reason, self._since_start(), self._conversation.gathered)
+        return self.result
+
+    async def _answer(self, text: str | None) -> list[str]:
+        messages: list[str] = []
+        current = ""
+        reason = "agent_ended"
+        try:
+            async with aclosing(self._conversation.respond(text)) as steps:
+                async for step in steps:
+                    if isinstance(step, Speech) and not step.is_fixed:
+                        current += step.text
+                        continue
+                    messages, current = [*messages, current], ""
+                    if isinstance(step, Speech):
+                        messages.append(step.text)
+        except EmptyTurn:
+            current = self._phrases.reprompt
+            self._conversation.history.note(current)
+        except AllModelsFailed:
+            current = self._phrases.apology
+            self._conversation.is_over = True
+            reason = "error"
+        messages = [message.strip() for message in (*messages, current) if message.strip()]
+        for message in messages:
+            at = self._since_start()
+            said = {"text": message, "start_s": at, "end_s": at, "interrupted": False, "node_id": self.node_id}
+            self._emit(events.AGENT_SAID, said)
+        if self._conversation.is_over:
+            await self.end(reason)
+        else:
+            # the snapshot that follows must hold what this turn has set going
+            await self._conversation.settle()
+            self._emit(events.USAGE_COUNTED, self._usage.as_dict())
+        return messages
+
+    def _since_start(self) -> float:
+        return round(self._loop.time() - self._t0, 3)
+
+    def _emit(self, kind: str, data: dict[str, Any]) -> None:
+        self._sink.emit(VoiceEvent(kind, self._since_start(), data))

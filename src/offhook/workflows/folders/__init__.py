@@ -1,0 +1,1 @@
+"""Folders in which an organization files its workflows."""

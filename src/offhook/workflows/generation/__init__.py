@@ -1,0 +1,1 @@
+"""Workflows generated from a description."""

@@ -1,0 +1,116 @@
+"""A workflow from a few words: the organization's language model writes it, or rules do where there is no model."""
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from offhook.models.ports import Llm, LlmRequest, Message, ModelError, TextDelta
+from offhook.workflows.errors import GenerationFailed, GenerationTimedOut
+from offhook.workflows.generation.outline import Outline, definition_of, outline_by_rules
+from offhook.workflows.validation import validate
+
+TIMEOUT_S: Final = 120.0
+_ATTEMPTS: Final = 2
+_TOLD_ERRORS: Final = 20
+_TEXT: Final = {"type": "string"}
+
+
+def _objects_of(*names: str) -> dict[str, Any]:
+    item = {
+        "type": "object",
+        "properties": dict.fromkeys(names, _TEXT),
+        "required": list(names),
+        "additionalProperties": False,
+    }
+    return {"type": "array", "items": item}
+
+
+SCHEMA: Final[dict[str, Any]] = {
+    "type": "object",
+    "properties": {
+        "nodes": _objects_of("id", "type", "name", "greeting", "prompt"),
+        "edges": _objects_of("source", "target", "label", "condition"),
+    },
+    "required": ["nodes", "edges"],
+    "additionalProperties": False,
+}
+INSTRUCTIONS: Final = """\
+You design voice agents that talk on the telephone. An agent is a graph. Answer with one JSON object and nothing else:
+{"nodes": [{"id": "1", "type": "startCall", "name": "Greeting", "greeting": "Hello, …", "prompt": "…"}, …],
+ "edges": [{"source": "1", "target": "2", "label": "Wants an appointment", "condition": "The caller …"}, …]}
+Types of nodes:
+- startCall: exactly one, nothing leads into it. greeting: its first spoken sentence. prompt: what it does next.
+- agentNode: one task each, between three and eight of them. prompt: the task, as an instruction to the agent.
+- endCall: at least one, nothing leads out of it. prompt: how to say goodbye.
+- globalNode: at most one, without edges. prompt: who the agent is, its tone, what it must never do.
+greeting is an empty string for every type but startCall. Every node can be reached from the start and leads to an end.
+The labels of edges that leave one node differ. A condition says what the caller said or did, so that the agent can tell
+when to go on. Write in the language of the description."""
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """What the agent is for. ``call_type`` is inbound or outbound."""
+
+    call_type: str
+    use_case: str
+    activity: str
+
+    @property
+    def name(self) -> str:
+        """Of a workflow, which has at most 200 characters."""
+        kind = f" - {self.call_type.upper()}"
+        return self.use_case[: 200 - len(kind)] + kind
+
+
+async def write_definition(llm: Llm, brief: Brief) -> dict[str, Any]:
+    """A definition that passes validation. A model that fails twice, or its vendor: GenerationFailed (502), which says
+    why; GenerationTimedOut (504)."""
+    if llm.ref.provider == "builtin":
+        return definition_of(outline_by_rules(brief.call_type, brief.use_case, brief.activity))
+    messages = [Message("system", INSTRUCTIONS), Message("user", _asked(brief))]
+    problems: list[str] = []
+    for _ in range(_ATTEMPTS):
+        text = await _ask(llm, messages)
+        definition, problems = await asyncio.to_thread(_read, text)
+        if not problems:
+            return definition
+        told = "\n".join(problems[:_TOLD_ERRORS])
+        messages += [Message("assistant", text), Message("user", f"This cannot be used. Write it again:\n{told}")]
+    raise GenerationFailed(f"The language model wrote no usable workflow: {problems[0]}")
+
+
+def _asked(brief: Brief) -> str:
+    who = "is called by customers" if brief.call_type == "inbound" else "calls customers"
+    return f"The agent {who}. Use case: {brief.use_case}\n\nWhat it does:\n{brief.activity}"
+
+
+async def _ask(llm: Llm, messages: Sequence[Message]) -> str:
+    request = LlmRequest(messages=list(messages), response_schema=SCHEMA)
+    try:
+        async with asyncio.timeout(TIMEOUT_S):
+            pieces = [event.text async for event in llm.stream(request) if isinstance(event, TextDelta)]
+    except ModelError as error:
+        raise GenerationFailed(f"The language model failed: {error}") from error
+    except TimeoutError as error:
+        raise GenerationTimedOut from error
+    return "".join(pieces)
+
+
+def _read(text: str) -> tuple[dict[str, Any], list[str]]:
+    """``(definition, problems)``: the definition counts when there is no problem."""
+    start, end = text.find("{"), text.rfind("}")
+    try:
+        found = json.loads(text[start : end + 1]) if start >= 0 else None
+    except ValueError:
+        found = None
+    if not isinstance(found, Mapping):
+        return {}, ["The answer is not one JSON object."]
+    try:
+        definition = definition_of(Outline.parse(found))
+    except ValueError as wrong:
+        return {}, [str(wrong)]
+    report = validate(definition)
+    return definition, [f"{issue.kind} {issue.id or ''} {issue.message}".strip() for issue in report.errors]

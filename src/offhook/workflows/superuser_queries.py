@@ -1,0 +1,63 @@
+"""What superusers ask of workflows, across all organizations."""
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from sqlalchemy import func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.kit.database.sql_json import bare, escaped, in_arrays, json_object, moment, quoted
+from offhook.workflows.repository import DELETED
+from offhook.workflows.tables import Workflow
+
+
+class Listed(NamedTuple):
+    """``json`` is an object of id, name, status, organization_id, workflow_uuid, folder_id, created_at, updated_at.
+    A tuple, because thousands are made at once."""
+
+    id: int
+    organization_id: int
+    json: str
+
+
+async def listing(
+    session: AsyncSession, organization_id: int | None, statuses: Collection[str], *, limit: int | None, offset: int
+) -> tuple[list[Listed], int]:
+    """Newest first, of one organization or of all; and how many there are in all."""
+    conditions = [Workflow.status != DELETED]
+    if organization_id is not None:
+        conditions.append(Workflow.organization_id == organization_id)
+    if statuses:
+        conditions.append(Workflow.status.in_(statuses))
+    total = await session.scalar(select(func.count()).select_from(Workflow).where(*conditions))
+    shown = json_object(
+        {
+            "id": bare(Workflow.id),
+            "name": escaped(Workflow.name),
+            "status": quoted(Workflow.status),
+            "organization_id": bare(Workflow.organization_id),
+            "workflow_uuid": quoted(Workflow.workflow_uuid),
+            "folder_id": bare(Workflow.folder_id),
+            "created_at": moment(Workflow.created_at),
+            "updated_at": moment(Workflow.updated_at),
+        }
+    )
+    listed = select(Workflow.id, Workflow.organization_id, shown.label("json")).where(*conditions)
+    found = await session.execute(in_arrays(listed.order_by(Workflow.id.desc()).limit(limit).offset(offset)))
+    ids, organizations, texts = (values or () for values in found.one())
+    return list(map(Listed._make, zip(ids, organizations, texts, strict=True))), total or 0
+
+
+async def counts(session: AsyncSession, organization_ids: Collection[int]) -> dict[int, int]:
+    """How many workflows each of these organizations has; those without any are left out."""
+    rows = await session.execute(
+        select(Workflow.organization_id, func.count())
+        .where(Workflow.organization_id.in_(organization_ids), Workflow.status != DELETED)
+        .group_by(Workflow.organization_id)
+    )
+    return {row[0]: row[1] for row in rows}
+
+
+async def names(session: AsyncSession, ids: Collection[int]) -> dict[int, str]:
+    rows = await session.execute(select(Workflow.id, Workflow.name).where(Workflow.id.in_(ids)))
+    return {row[0]: row[1] for row in rows}
