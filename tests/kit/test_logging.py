@@ -50,3 +50,25 @@ def test_a_traceback_shows_no_values(style: str) -> None:
     lines = "\n".join(said(style))
     assert "in divide" in lines
     assert "ohk_secret" not in lines
+
+
+ASK = """
+import logging
+import httpx, httpx2, structlog
+from offhook.kit.logging import set_up
+set_up("{level}", "json")
+for library in (httpx, httpx2):
+    transport = library.MockTransport(lambda request, library=library: library.Response(200))
+    with library.Client(transport=transport) as client:
+        client.post("https://vendor.test/v1/speak?key=ohk_secret")
+logging.getLogger("some.library.of.tomorrow").info("HTTP Request: POST https://vendor.test/?key=ohk_secret")
+structlog.get_logger("offhook.runs").info("run_ended")
+"""
+
+
+@pytest.mark.parametrize("level", ["debug", "info"])
+def test_requests_of_libraries_are_not_logged(level: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", ASK.format(level=level)], capture_output=True, text=True, check=True, timeout=30
+    )
+    assert [json.loads(line)["event"] for line in done.stderr.splitlines()] == ["run_ended"]

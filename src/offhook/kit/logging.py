@@ -2,12 +2,11 @@
 
 import logging
 import sys
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import structlog
 
-# Libraries that say at "info" what only their makers want to know.
-_QUIET = ("httpx", "httpcore", "pgqueuer", "alembic", "uvicorn", "uvicorn.error", "asyncio")
+_OURS: Final = "offhook"
 
 
 def set_up(level: str = "info", style: Literal["text", "json"] = "text") -> None:
@@ -43,6 +42,6 @@ def set_up(level: str = "info", style: Literal["text", "json"] = "text") -> None
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=rendering))
     logging.root.handlers = [handler]
-    logging.root.setLevel(number)
-    for name in _QUIET:
-        logging.getLogger(name).setLevel(max(number, logging.WARNING))
+    # Libraries report each request and each frame at "info", with addresses that hold keys: only their warnings are kept.
+    logging.root.setLevel(max(number, logging.WARNING))
+    logging.getLogger(_OURS).setLevel(number)
