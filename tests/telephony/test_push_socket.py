@@ -233,6 +233,22 @@ class TestRefusal:
         await asyncio.sleep(0.05)
         assert not [record.message for record in caplog.records if record.levelname == "ERROR"]
 
+    @pytest.mark.parametrize(
+        ("target", "header", "status"),
+        [("/echo?token=" + "x" * 20_000, "", 414), ("/echo", "x" * 20_000, 431)],
+        ids=["token", "header"],
+    )
+    async def test_of_a_handshake_that_is_too_large_comes_at_once(
+        self, fast_server: Server, caplog: pytest.LogCaptureFixture, target: str, header: str, status: int
+    ) -> None:
+        # an open_timeout of the client's would look the same: it is far longer than the test waits
+        async with asyncio.timeout(20):
+            with pytest.raises(InvalidStatus) as refusal:
+                await connect(f"{fast_server.url}{target}", additional_headers={"X-Long": header}, open_timeout=None)
+        assert refusal.value.response.status_code == status
+        assert not fast_server.echoes
+        assert not [record.message for record in caplog.records if record.levelname == "ERROR"]
+
 
 def test_opcodes_are_those_of_the_rfc() -> None:
     names = ("CONT", "TEXT", "BINARY", "CLOSE", "PING", "PONG")

@@ -224,6 +224,8 @@ class MediaSocketProtocol(WebSocketsSansIOProtocol):
     def data_received(self, data: bytes) -> None:
         if not self._is_taken:
             super().data_received(data)
+            if self.conn.handshake_exc is not None and not self.handshake_initiated:
+                self._refuse_handshake()
             return
         self._was_heard = True
         if self._is_broken:
@@ -237,6 +239,12 @@ class MediaSocketProtocol(WebSocketsSansIOProtocol):
                 return
             elif not self.close_sent:
                 self._deliver(item)
+
+    def _refuse_handshake(self) -> None:
+        """Sends the answer to a request that could not be read (414, 431); uvicorn would leave the client waiting."""
+        self.handshake_complete = self.close_sent = True
+        self.transport.write(b"".join(self.conn.data_to_send()))
+        self.transport.close()
 
     def _deliver(self, message: Message) -> None:
         receiver = self._receiver
