@@ -16,17 +16,16 @@ export const kind = (
   name: string,
   constraints: NodeSpec["graph_constraints"],
   properties = [property("name")],
-): NodeSpec =>
-  ({
-    name,
-    display_name: name,
-    description: name,
-    category: "call_node",
-    icon: "Box",
-    version: "1",
-    properties,
-    graph_constraints: constraints,
-  }) as NodeSpec;
+): NodeSpec => ({
+  name,
+  display_name: name,
+  description: name,
+  category: "call_node",
+  icon: "Box",
+  version: "1",
+  properties,
+  graph_constraints: constraints,
+});
 export const SPECS = new Map(
   [
     kind("startCall", { min_instances: 1, max_instances: 1, max_incoming: 0 }),

@@ -7,7 +7,7 @@ const issue = (kind: "node" | "edge" | "workflow", id: string | null, field: str
   id,
   field,
   code: "x",
-  message: `${kind} ${field}`,
+  message: `${kind} ${field ?? "null"}`,
 });
 const graph = parse({
   nodes: [

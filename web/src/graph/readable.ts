@@ -5,7 +5,7 @@ export function readable(value: unknown, nameOf: (id: string) => string | undefi
   if (value === undefined || value === null) return "";
   if (typeof value === "boolean") return value ? "Yes" : "No";
   if (typeof value === "string") return nameOf(value) ?? value;
-  if (typeof value !== "object") return String(value);
+  if (typeof value !== "object") return JSON.stringify(value);
   if (Array.isArray(value)) return value.map((item) => readable(item, nameOf)).join("\n");
   return Object.entries(value)
     .filter(([, inner]) => inner !== undefined && inner !== null && inner !== "")

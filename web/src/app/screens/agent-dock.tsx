@@ -47,7 +47,7 @@ export function AgentDock({ agent, canEdit, bench, selection, form }: AgentDockP
         <Inspector />
       </div>
       {canEdit && (
-        <div className={`${classes.pane} ${classes.bench}`} hidden={shown !== "test"}>
+        <div className={[classes.pane, classes.bench].join(" ")} hidden={shown !== "test"}>
           <BenchPane agent={agent} bench={bench} />
         </div>
       )}

@@ -7,7 +7,7 @@ import { SimulatePanel } from "../../features/simulate";
 import { TalkPanel, isBusy } from "../../features/talk";
 import type { Agent } from "../../lib/api/types";
 import classes from "./agent-screen.module.css";
-import type { Bench, BenchMode } from "./use-test-panel";
+import type { Bench } from "./use-test-panel";
 
 export function BenchPane({ agent, bench }: { agent: Agent; bench: Bench }) {
   const version = agent.has_draft ? `draft v${agent.version_number}` : `published v${agent.version_number}`;
@@ -36,7 +36,7 @@ export function BenchPane({ agent, bench }: { agent: Agent; bench: Bench }) {
           size="xs"
           aria-label="How to try it"
           value={bench.mode}
-          onChange={(mode) => bench.setMode(mode as BenchMode)}
+          onChange={(mode) => bench.setMode(mode)}
           data={[
             { value: "talk", label: "Talk" },
             { value: "type", label: "Type" },

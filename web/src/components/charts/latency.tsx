@@ -51,7 +51,7 @@ export function LatencyBars({ turns, onSeek }: { turns: Turn[]; onSeek?: (ms: nu
 function Bar({ turn, scale, onSeek }: { turn: Turn; scale: number; onSeek: ((ms: number) => void) | undefined }) {
   const labels = new Map<string, string>(STEPS.map((step) => [step.key, step.label]));
   const from = Math.max(0, turn.atMs - turn.responseMs);
-  const words = turn.parts.map((part) => `${labels.get(part.key)} ${part.ms} ms`).join(" · ");
+  const words = turn.parts.map((part) => `${labels.get(part.key) ?? part.key} ${part.ms} ms`).join(" · ");
   return (
     <li className={classes.row} data-timed={onSeek !== undefined || undefined}>
       {onSeek === undefined ? (

@@ -1,7 +1,7 @@
 /** A form in a dialog, and a question before what cannot be undone. */
 
 import { Alert, Button, Group, Modal, Stack, Text } from "@mantine/core";
-import type { FormEvent, ReactNode } from "react";
+import type { SubmitEvent, ReactNode } from "react";
 import { messageOf } from "../../lib/api/errors";
 import { useOnce } from "../../lib/ui/use-click-guard";
 import { useFocusBack } from "../../lib/focus/use-focus-back";
@@ -48,7 +48,7 @@ export function FormDialog({
   children,
 }: FormDialogProps) {
   const once = useOnce(isOpen && !isBusy && !isDone);
-  const send = (event: FormEvent) => {
+  const send = (event: SubmitEvent) => {
     event.preventDefault();
     once(onSubmit);
   };

@@ -12,7 +12,7 @@ interface PanelProps {
 
 export function Panel({ title, right, children, className }: PanelProps) {
   return (
-    <section className={`${classes.panel} ${className ?? ""}`}>
+    <section className={[classes.panel, className].join(" ")}>
       <header className={classes.head}>
         {typeof title === "string" ? <h2 className={classes.title}>{title}</h2> : title}
         {right}

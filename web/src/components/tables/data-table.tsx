@@ -1,7 +1,7 @@
 /** A table that scrolls within its box where there is too little room, and is a list of cards on a telephone; with pages below it. */
 
 import { Button, Group, Pagination, Table, Text } from "@mantine/core";
-import type { CSSProperties, ReactNode } from "react";
+import type { ReactNode } from "react";
 import { count, singular } from "../../lib/format/format";
 import type { LongList } from "../../lib/api/long-list";
 import classes from "./data-table.module.css";
@@ -37,7 +37,7 @@ export function DataTable({ label, columns, minWidth = 640, sorting, isTight = f
     <div className={classes.scroll} tabIndex={0} role="region" aria-label={label}>
       <Table
         className={classes.table}
-        style={{ "--least": `${minWidth}px`, ...labelsOf(columns) } as CSSProperties}
+        style={{ "--least": `${minWidth}px`, ...labelsOf(columns) }}
         data-buttons={columns.at(-1)?.isQuiet || undefined}
         highlightOnHover
         {...(isTight ? { horizontalSpacing: 10 } : {})}

@@ -49,7 +49,7 @@ export function AgentsPage() {
 }
 
 function AgentCard({ agent }: { agent: AgentItem }) {
-  const runs = agent.total_runs === 1 ? "1 conversation" : `${agent.total_runs ?? 0} conversations`;
+  const runs = agent.total_runs === 1 ? "1 conversation" : `${agent.total_runs} conversations`;
   return (
     <li>
       <Link to="/agents/$agentId" params={{ agentId: agent.id }} className={classes.card}>

@@ -2,7 +2,7 @@
 
 import { Button, Group, Modal, SegmentedControl, Stack, Text, TextInput, Textarea } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
+import { type SubmitEvent, useState } from "react";
 import { Problem } from "../../components/feedback/problem";
 import { fieldErrors, formError } from "../../lib/api/errors";
 import { useCreateAgent, useWriteAgent } from "./api";
@@ -33,7 +33,7 @@ function Small({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState("");
   const create = useCreateAgent();
   const open = useOpen();
-  const submit = (event: FormEvent) => {
+  const submit = (event: SubmitEvent) => {
     event.preventDefault();
     create.mutate(name.trim(), { onSuccess: open });
   };
@@ -66,7 +66,7 @@ function Described({ onClose }: { onClose: () => void }) {
   const [values, setValues] = useState({ use_case: "", activity_description: "", call_type: "inbound" });
   const write = useWriteAgent();
   const open = useOpen();
-  const submit = (event: FormEvent) => {
+  const submit = (event: SubmitEvent) => {
     event.preventDefault();
     write.mutate(
       { ...values, call_type: values.call_type === "outbound" ? "outbound" : "inbound" },

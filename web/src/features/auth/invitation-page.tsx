@@ -3,7 +3,7 @@
 import { Alert, Anchor, Button, Center, Paper, Skeleton, Stack, Text, TextInput, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import type { FormEvent } from "react";
+import type { SubmitEvent } from "react";
 import { FormProblem } from "../../components/forms/dialog";
 import { Logo } from "../../components/layout/logo";
 import { Password } from "../../components/forms/password";
@@ -54,7 +54,7 @@ function Accept({ token, invited }: { token: string; invited: Schema<"InvitedRes
   const form = useForm({ name: invited.name ?? "", password: "" }, accept.error);
   const isSignedIn = account.data?.email === invited.email;
   const { name, password } = form.values;
-  const submit = (event: FormEvent) => {
+  const submit = (event: SubmitEvent) => {
     event.preventDefault();
     const body = { ...(isSignedIn ? {} : { password }), ...(invited.has_account || name === "" ? {} : { name }) };
     accept.mutate(body, { onSuccess: () => void navigate({ to: "/" }) });

@@ -2,7 +2,7 @@
 
 import { Alert, Anchor, Box, Button, Center, Loader, Paper, Stack, Text, TextInput, Title } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { type FormEvent, useEffect, useState } from "react";
+import { type SubmitEvent, useEffect, useState } from "react";
 import { FormProblem } from "../../components/forms/dialog";
 import { Logo } from "../../components/layout/logo";
 import { Password } from "../../components/forms/password";
@@ -78,7 +78,7 @@ function PasswordForm() {
   const form = useForm({ name: "", email: "", password: "" }, active.error);
   const { name, email, password } = form.values;
 
-  const submit = (event: FormEvent) => {
+  const submit = (event: SubmitEvent) => {
     event.preventDefault();
     if (isNew) signUp.mutate({ email, password, ...(name === "" ? {} : { name }) });
     else signIn.mutate({ email, password });

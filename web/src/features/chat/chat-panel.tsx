@@ -1,7 +1,7 @@
 /** The same agent in writing: no microphone, no voice, the same graph. */
 
 import { Button, Group, Text, TextInput } from "@mantine/core";
-import { type FormEvent, useEffect, useRef, useState } from "react";
+import { type SubmitEvent, useEffect, useRef, useState } from "react";
 import { Problem } from "../../components/feedback/problem";
 import { ToolCalls } from "../../components/runs/tool-calls";
 import { ChatLog } from "./chat-log";
@@ -21,7 +21,7 @@ export function ChatPanel({ chat, agentId, agentName }: { chat: Chat; agentId: n
     if (before.current !== stage && document.activeElement === document.body) (again.current ?? input.current)?.focus();
     before.current = stage;
   }, [stage]);
-  const submit = (event: FormEvent) => {
+  const submit = (event: SubmitEvent) => {
     event.preventDefault();
     const words = text.trim();
     if (words === "" || chat.isBusy) return;

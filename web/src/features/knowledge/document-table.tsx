@@ -123,7 +123,7 @@ function EditDocument({ document, onClose }: { document: Document; onClose: () =
     update.error,
   );
   const submit = () =>
-    update.mutate(form.values as never, {
+    update.mutate(form.values, {
       onSuccess: () => {
         done("The document is saved.");
         onClose();

@@ -2,7 +2,7 @@
 
 import { Badge, Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { Search } from "lucide-react";
-import { type FormEvent, useState } from "react";
+import { type SubmitEvent, useState } from "react";
 import { Panel } from "../../components/layout/panel";
 import { Problem } from "../../components/feedback/problem";
 import { useSearchDocuments } from "./api";
@@ -11,7 +11,7 @@ import classes from "./knowledge.module.css";
 export function SearchPanel({ isEmpty }: { isEmpty: boolean }) {
   const [query, setQuery] = useState("");
   const search = useSearchDocuments();
-  const ask = (event: FormEvent) => {
+  const ask = (event: SubmitEvent) => {
     event.preventDefault();
     if (query.trim() !== "") search.mutate(query);
   };

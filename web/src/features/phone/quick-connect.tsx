@@ -85,7 +85,7 @@ export function QuickConnect({ onClose }: { onClose: () => void }) {
       <SegmentedControl
         aria-label="What for"
         value={mode}
-        onChange={(value) => form.set("mode", value as Values["mode"])}
+        onChange={(value) => form.set("mode", value)}
         data={[
           { value: "new", label: "A new number" },
           { value: "forward", label: "Keep my number" },

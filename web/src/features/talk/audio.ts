@@ -12,8 +12,8 @@ export class MicrophoneError extends Error {
 
 /** Asks for the microphone, with echo cancellation, or the agent would interrupt itself. */
 export async function openMicrophone(): Promise<MediaStream> {
-  if (!navigator.mediaDevices?.getUserMedia || typeof AudioWorkletNode === "undefined")
-    throw new MicrophoneError("insecure");
+  // Browsers have neither on a page that came without encryption.
+  if (!("mediaDevices" in navigator) || typeof AudioWorkletNode === "undefined") throw new MicrophoneError("insecure");
   try {
     return await navigator.mediaDevices.getUserMedia({
       audio: { echoCancellation: true, noiseSuppression: true, autoGainControl: true, channelCount: 1 },

@@ -3,8 +3,9 @@
 import { messageOf } from "../../lib/api/errors";
 import { createBrowserRun } from "./api";
 import { CallAudio, MicrophoneError, openMicrophone } from "./audio";
-import type { CallAction } from "./call-state";
-import { type ClientMessage, parseMessage } from "./wire";
+import { CallSocket } from "./call-socket";
+import type { CallAction, Phase } from "./call-state";
+import type { ServerMessage } from "./wire";
 
 /** How long the server may take to say goodbye after we hung up. */
 const HANG_UP_GRACE_MS = 4_000;
@@ -20,7 +21,7 @@ export class BrowserCall {
   private audio: CallAudio | null = null;
   private microphone: MediaStream | null = null;
   private context: AudioContext | null = null;
-  private socket: WebSocket | null = null;
+  private socket: CallSocket | null = null;
   private isOver = false;
 
   constructor(
@@ -32,26 +33,34 @@ export class BrowserCall {
   async start(): Promise<void> {
     this.dispatch({ type: "started" });
     try {
-      this.microphone = await openMicrophone();
-      if (this.isOver) return this.release();
-      this.context = new AudioContext({ latencyHint: "interactive" });
-      this.dispatch({ type: "phase", phase: { name: "connecting" } });
-      this.audio = await CallAudio.open(this.context, this.microphone, {
-        onFrame: (pcm) => this.sendAudio(pcm),
-        onMark: (name) => this.send({ type: "mark", name }),
-        onLevels: (levels) => Object.assign(this.levels, levels),
-      });
-      const run = await createBrowserRun(this.agentId);
-      this.dispatch({ type: "run", runId: run.runId });
-      if (this.isOver) return this.release();
-      this.connect(run.url);
+      await this.connect();
     } catch (error) {
-      if (this.isOver) return this.release();
-      if (error instanceof MicrophoneError)
-        this.dispatch({ type: "phase", phase: { name: "denied", reason: error.reason } });
+      if (error instanceof MicrophoneError) this.finish({ name: "denied", reason: error.reason });
       else this.fail(messageOf(error));
-      this.release();
     }
+    if (this.isOver) this.release();
+  }
+
+  /** Stops between two steps when the call was given up. */
+  private async connect(): Promise<void> {
+    this.microphone = await openMicrophone();
+    if (this.isOver) return;
+    this.context = new AudioContext({ latencyHint: "interactive" });
+    this.dispatch({ type: "phase", phase: { name: "connecting" } });
+    this.audio = await CallAudio.open(this.context, this.microphone, {
+      onFrame: (pcm) => this.socket?.sendAudio(pcm),
+      onMark: (name) => this.socket?.send({ type: "mark", name }),
+      onLevels: (levels) => Object.assign(this.levels, levels),
+    });
+    const run = await createBrowserRun(this.agentId);
+    this.dispatch({ type: "run", runId: run.runId });
+    if (this.hasEnded()) return;
+    this.socket = new CallSocket(run.url, {
+      onOpen: () => this.dispatch({ type: "phase", phase: { name: "live" } }),
+      onMessage: (message) => this.receive(message),
+      onAudio: (pcm) => this.audio?.play(pcm),
+      onClose: (reason) => this.fail(reason || "The connection to the server was lost."),
+    });
   }
 
   setMuted(isMuted: boolean): void {
@@ -59,49 +68,33 @@ export class BrowserCall {
   }
 
   press(digit: string): void {
-    this.send({ type: "dtmf", digit });
+    this.socket?.send({ type: "dtmf", digit });
   }
 
   /** The server answers with how it ended; without an answer the call ends here. */
   hangUp(): void {
-    if (this.socket?.readyState !== WebSocket.OPEN) {
-      this.cancel();
+    if (this.socket?.isOpen !== true) {
+      this.finish({ name: "idle" });
       return;
     }
-    this.send({ type: "hangup" });
+    this.socket.send({ type: "hangup" });
     this.audio?.clear();
-    window.setTimeout(() => this.end("completed", null, "caller_hung_up"), HANG_UP_GRACE_MS);
-  }
-
-  private cancel(): void {
-    if (this.isOver) return;
-    this.isOver = true;
-    this.dispatch({ type: "phase", phase: { name: "idle" } });
-    this.release();
+    window.setTimeout(
+      () => this.finish({ name: "ended", status: "completed", outcome: null, endReason: "caller_hung_up" }),
+      HANG_UP_GRACE_MS,
+    );
   }
 
   /** The page goes away. */
   dispose(): void {
-    if (!this.isOver) this.send({ type: "hangup" });
+    if (!this.isOver) this.socket?.send({ type: "hangup" });
     this.isOver = true;
     this.release();
   }
 
-  private connect(url: string): void {
-    const socket = new WebSocket(url);
-    socket.binaryType = "arraybuffer";
-    this.socket = socket;
-    socket.onopen = () => this.dispatch({ type: "phase", phase: { name: "live" } });
-    socket.onmessage = (message: MessageEvent<string | ArrayBuffer>) => {
-      if (typeof message.data === "string") this.take(message.data);
-      else this.audio?.play(message.data);
-    };
-    socket.onclose = (event) => this.fail(event.reason || "The connection to the server was lost.");
-  }
-
-  private take(raw: string): void {
-    const message = this.isOver ? null : parseMessage(raw);
-    switch (message?.type) {
+  private receive(message: ServerMessage): void {
+    if (this.isOver) return;
+    switch (message.type) {
       case "event":
         this.dispatch({ type: "event", event: message.event });
         break;
@@ -112,7 +105,12 @@ export class BrowserCall {
         this.audio?.mark(message.name);
         break;
       case "ended":
-        this.end(message.status, message.outcome, message.endReason);
+        this.finish({
+          name: "ended",
+          status: message.status,
+          outcome: message.outcome,
+          endReason: message.endReason,
+        });
         break;
       case "error":
         this.fail(message.detail);
@@ -120,34 +118,28 @@ export class BrowserCall {
     }
   }
 
-  private end(status: string, outcome: string | null, endReason: string | null): void {
-    if (this.isOver) return;
-    this.isOver = true;
-    this.dispatch({ type: "phase", phase: { name: "ended", status, outcome, endReason } });
-    this.release();
-  }
-
   private fail(message: string): void {
+    this.finish({ name: "failed", message });
+  }
+
+  private finish(phase: Phase): void {
     if (this.isOver) return;
     this.isOver = true;
-    this.dispatch({ type: "phase", phase: { name: "failed", message } });
+    this.dispatch({ type: "phase", phase });
     this.release();
   }
 
+  private hasEnded(): boolean {
+    return this.isOver;
+  }
+
+  /** Lets go of what is held; what arrives later, because it was asked for before, is let go by the next call. */
   private release(): void {
     this.levels.caller = this.levels.agent = 0;
     this.socket?.close();
     this.microphone?.getTracks().forEach((track) => track.stop());
     if (this.audio !== null) void this.audio.close();
     else if (this.context !== null && this.context.state !== "closed") void this.context.close();
-  }
-
-  private send(message: ClientMessage): void {
-    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
-  }
-
-  private sendAudio(pcm: ArrayBuffer): void {
-    // A stalled network must not grow a queue of old speech: half a second (16 kB) is the most that is worth sending.
-    if (this.socket?.readyState === WebSocket.OPEN && this.socket.bufferedAmount < 16_000) this.socket.send(pcm);
+    this.socket = this.microphone = this.audio = this.context = null;
   }
 }

@@ -1,11 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { CallEvent } from "../../lib/live/events";
 import { type CallAction, IDLE, reduce } from "./call-state";
 import { parseMessage } from "./wire";
 
 const event = (type: string, data: Record<string, unknown> = {}): CallAction => ({
   type: "event",
-  event: { type, at_ms: 0, data } as CallEvent,
+  event: { type, at_ms: 0, data },
 });
 const after = (...actions: CallAction[]) => actions.reduce(reduce, IDLE);
 const ended: CallAction = {

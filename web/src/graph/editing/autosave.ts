@@ -40,6 +40,10 @@ export class Autosave<T> {
     return this.pending !== undefined || this.running !== undefined;
   }
 
+  private get hasNewer(): boolean {
+    return this.pending !== undefined;
+  }
+
   get lastRevision(): number {
     return this.revision;
   }
@@ -101,7 +105,7 @@ export class Autosave<T> {
     if (!isQuiet) this.show({ name: "saving" });
     try {
       this.revision = await this.options.send(value, this.revision);
-      this.show({ name: this.pending === undefined ? "saved" : "waiting" });
+      this.show({ name: this.hasNewer ? "waiting" : "saved" });
     } catch (error) {
       // What came meanwhile is newer than what failed.
       this.pending ??= { value };

@@ -1,6 +1,6 @@
 /** Changes of a graph. Each takes a definition and gives the next one; what did not change keeps its identity. */
 
-import { type Data, type Definition, type Point, type Step, type Way, stepName, unused } from "../definition";
+import { type Data, type Definition, type Point, type Step, type Way, stepName, unused, wayLabel } from "../definition";
 
 export function addStep(definition: Definition, step: Step): Definition {
   return { ...definition, nodes: [...definition.nodes, step] };
@@ -57,9 +57,7 @@ export function remove(definition: Definition, stepIds: readonly string[], wayId
 export function connect(definition: Definition, source: string, target: string): { definition: Definition; way: Way } {
   const id = unused(new Set(definition.edges.map((edge) => edge.id)), `${source}-${target}`);
   const goal = definition.nodes.find((node) => node.id === target);
-  const labels = new Set(
-    definition.edges.filter((edge) => edge.source === source).map((edge) => String(edge.data["label"] ?? "")),
-  );
+  const labels = new Set(definition.edges.filter((edge) => edge.source === source).map((edge) => wayLabel(edge)));
   const label = unused(labels, goal === undefined ? "Next" : stepName(goal));
   const way: Way = { id, source, target, data: { label, condition: "" } };
   return { definition: { ...definition, edges: [...definition.edges, way] }, way };

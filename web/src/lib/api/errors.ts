@@ -115,9 +115,12 @@ export function problemsOf(error: unknown): readonly FieldProblem[] {
 /** A refused choice of models names its place in its sentence: `models.llm.model 'x' is not one of …`. */
 function ofModels({ code, message }: ApiError): FieldProblem | null {
   const wrong = code === "unknown_model" ? /^(models\.\w+\.\w+) (.*)$/s.exec(message) : null;
-  if (wrong?.[1] !== undefined) return { path: wrong[1], message: `${labelOf(wrong[1])} ${wrong[2]}` };
-  const lacking = code === "key_missing" ? /^(.*) needs an api_key \((models\.\w+)\)/.exec(message) : null;
-  return lacking === null ? null : { path: `${lacking[2]}.api_key`, message: `${lacking[1]} needs an API key` };
+  if (wrong?.[1] !== undefined) return { path: wrong[1], message: `${labelOf(wrong[1])} ${wrong[2] ?? ""}` };
+  const [, vendor, service] =
+    (code === "key_missing" ? /^(.*) needs an api_key \((models\.\w+)\)/.exec(message) : null) ?? [];
+  return vendor === undefined || service === undefined
+    ? null
+    : { path: `${service}.api_key`, message: `${vendor} needs an API key` };
 }
 
 /**

@@ -48,5 +48,5 @@ async function spoken(tts: Schema<"TtsService">, signal: AbortSignal): Promise<B
   const sound = await unwrap(
     api.POST("/api/v1/organizations/model-configurations/v2/voice-preview", { body, parseAs: "blob", signal }),
   );
-  return sound as Blob;
+  return sound;
 }

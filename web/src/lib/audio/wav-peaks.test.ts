@@ -5,7 +5,7 @@ import { barsOf, PeakReader } from "./wav-peaks";
 function wav(frames: [number, number][]): Uint8Array {
   const view = new DataView(new ArrayBuffer(44 + frames.length * 4));
   const tag = (at: number, words: string) =>
-    [...words].forEach((letter, index) => view.setUint8(at + index, letter.charCodeAt(0)));
+    Array.from(words).forEach((letter, index) => view.setUint8(at + index, letter.charCodeAt(0)));
   tag(0, "RIFF");
   tag(36, "data");
   view.setUint16(20, 1, true);

@@ -88,7 +88,7 @@ function remove(state: Conversation, id: number): Conversation {
 type NewLine = Omit<SpeechLine, "id"> | Omit<NoteLine, "id">;
 
 function append(state: Conversation, line: NewLine): Conversation {
-  return { ...state, lines: [...state.lines, { ...line, id: state.nextId } as Line], nextId: state.nextId + 1 };
+  return { ...state, lines: [...state.lines, { ...line, id: state.nextId }], nextId: state.nextId + 1 };
 }
 
 function note(state: Conversation, event: CallEvent, words: string, tone: NoteLine["tone"]): Conversation {

@@ -51,14 +51,15 @@ export function useLiveRun(agentId: number, runId: number | null): LiveRun {
       seq = Math.max(seq, content.seq ?? 0);
       dispatch({ type: "event", event: content });
     };
+    const isDone = () => isOver || stop.signal.aborted;
     const go = async () => {
-      while (!stop.signal.aborted && !isOver) {
+      while (!isDone()) {
         try {
           await listen(`/api/v1/workflow/${agentId}/runs/${runId}/events?after=${seq}`, stop.signal, take);
         } catch (error) {
           if (error instanceof ApiError && error.status < 500) return;
         }
-        if (!isOver && !stop.signal.aborted) await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+        if (!isDone()) await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
       }
     };
     void go();

@@ -25,6 +25,7 @@ function byHand(words: string): boolean {
   field.style.opacity = "0";
   document.body.append(field);
   field.select();
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- nothing else copies on a page without encryption
   const isCopied = document.execCommand("copy");
   field.remove();
   if (before instanceof HTMLElement) before.focus();

@@ -96,8 +96,7 @@ export function Canvas() {
   // A line that is let go over nothing asks for the step that it should lead to.
   const letGo = useCallback<OnConnectEnd>(
     (event, connection) => {
-      if (connection.toNode !== null || connection.fromNode === null || connection.fromHandle?.type !== "source")
-        return;
+      if (connection.toNode !== null || connection.fromNode === null || connection.fromHandle.type !== "source") return;
       const at = "changedTouches" in event ? event.changedTouches[0] : event;
       if (at === undefined) return;
       setMenu({

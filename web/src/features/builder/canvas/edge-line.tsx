@@ -3,7 +3,7 @@
 import { BaseEdge, type Edge, type EdgeProps, getBezierPath } from "@xyflow/react";
 import { memo } from "react";
 import { createPortal } from "react-dom";
-import { type Way, digitsOf, wayLabel } from "../../../graph/definition";
+import { type Way, digitsOf, text, wayLabel } from "../../../graph/definition";
 import { aroundPath } from "../../../graph/layout/edge-path";
 import { useLabelLayer } from "./label-layer";
 import { useMarks } from "../state/marks";
@@ -42,7 +42,7 @@ export const WayLine = memo(function WayLine(props: EdgeProps<WayEdge>) {
             className={classes.label}
             data-selected={selected || undefined}
             data-problem={problem}
-            title={found.map((finding) => finding.message).join("\n") || String(way?.data["condition"] ?? "")}
+            title={found.map((finding) => finding.message).join("\n") || text(way?.data["condition"])}
             style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y + (data?.row ?? 0) * ROW}px)` }}
           >
             {digits !== "" && <kbd>{digits}</kbd>}

@@ -65,7 +65,7 @@ export function flowEdges(before: WayEdge[], definition: Definition, selection: 
       const row = pairs.get(pair) ?? 0;
       pairs.set(pair, row + 1);
       if (old?.data?.way === way && old.data.row === row && old.selected === selected) return old;
-      const ariaLabel = `Way ${wayLabel(way)} from ${names.get(way.source)} to ${names.get(way.target)}`;
+      const ariaLabel = `Way ${wayLabel(way)} from ${names.get(way.source) ?? ""} to ${names.get(way.target) ?? ""}`;
       return {
         ...old,
         id: way.id,

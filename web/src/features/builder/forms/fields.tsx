@@ -51,7 +51,7 @@ export function Field(props: FieldProps): ReactNode {
   return <Inner {...props} common={common} />;
 }
 
-const FIELDS: Record<PropertySpec["type"], (props: InnerProps) => ReactNode> = {
+const FIELDS: Partial<Record<PropertySpec["type"], (props: InnerProps) => ReactNode>> = {
   string: TextField,
   url: TextField,
   mention_textarea: PromptField,
@@ -113,17 +113,22 @@ function BooleanField({ value, onChange, common: { withAsterisk: _, ...common } 
   return <Switch {...common} checked={value === true} onChange={(event) => onChange(event.currentTarget.checked)} />;
 }
 
+/** A choice as the library holds it, which knows texts alone. */
+function choiceName(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
 function OptionsField({ property, value, onChange, common }: InnerProps) {
   const options = property.options ?? [];
-  const byName = new Map(options.map((option) => [String(option.value), option.value]));
-  const data = options.map((option) => ({ value: String(option.value), label: option.label }));
+  const byName = new Map(options.map((option) => [choiceName(option.value), option.value]));
+  const data = options.map((option) => ({ value: choiceName(option.value), label: option.label }));
   const change = (name: string | null) => onChange(name === null ? undefined : byName.get(name));
   if (options.length > SHORT_CHOICE || value === undefined || common.error !== undefined) {
     return (
       <Select
         {...common}
         data={data}
-        value={value === undefined ? null : String(value)}
+        value={value === undefined ? null : choiceName(value)}
         clearable={property.required !== true && property.default == null}
         onChange={change}
       />
@@ -141,7 +146,7 @@ function OptionsField({ property, value, onChange, common }: InnerProps) {
         size="xs"
         aria-label={common.label}
         data={data}
-        value={String(value)}
+        value={choiceName(value)}
         disabled={common.disabled}
         onChange={change}
       />
@@ -150,7 +155,7 @@ function OptionsField({ property, value, onChange, common }: InnerProps) {
 }
 
 function ManyOptionsField({ property, value, onChange, common }: InnerProps) {
-  const data = (property.options ?? []).map((option) => ({ value: String(option.value), label: option.label }));
+  const data = (property.options ?? []).map((option) => ({ value: choiceName(option.value), label: option.label }));
   return (
     <MultiSelect
       {...common}

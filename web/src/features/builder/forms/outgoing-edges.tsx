@@ -56,7 +56,11 @@ export function WaysOut({ step }: { step: Step }) {
             data={goals}
             value={null}
             searchable
-            onChange={(id) => id !== null && (actions.connect(step.id, id), openForm(true))}
+            onChange={(id) => {
+              if (id === null) return;
+              actions.connect(step.id, id);
+              openForm(true);
+            }}
           />
         )}
       </Stack>

@@ -69,14 +69,12 @@ export function changeWords(specs: ReadonlyMap<string, NodeSpec>, names: Readonl
 
 export function useChangeWords(): ChangeWords {
   const { specs } = useEditorContext();
-  const lists = [useTools().data, useDocuments().data, useRecordings().data, useCredentials().data];
-  // eslint-disable-next-line react-hooks/exhaustive-deps
-  return useMemo(
-    () =>
-      changeWords(
-        specs,
-        new Map(lists.flatMap((choices) => (choices ?? []).map(({ value, label }) => [value, label] as const))),
-      ),
-    [specs, ...lists],
-  );
+  const tools = useTools().data;
+  const documents = useDocuments().data;
+  const recordings = useRecordings().data;
+  const credentials = useCredentials().data;
+  return useMemo(() => {
+    const choices = [tools, documents, recordings, credentials].flatMap((list) => list ?? []);
+    return changeWords(specs, new Map(choices.map(({ value, label }) => [value, label])));
+  }, [specs, tools, documents, recordings, credentials]);
 }

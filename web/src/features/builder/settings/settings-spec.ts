@@ -15,7 +15,7 @@ const setting = (
   display_name: string,
   description: string,
   more: More = {},
-): PropertySpec => ({ name, type, display_name, description, required: false, ...more }) as PropertySpec;
+): PropertySpec => ({ name, type, display_name, description, required: false, ...more });
 const seconds = (
   name: string,
   title: string,

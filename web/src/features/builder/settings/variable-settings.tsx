@@ -27,7 +27,7 @@ export function VariableSettings() {
             size="sm"
             flex={1}
             disabled={!canEdit || typeof value === "object"}
-            value={typeof value === "object" ? JSON.stringify(value) : String(value)}
+            value={typeof value === "string" ? value : JSON.stringify(value)}
             onChange={(event) => set({ ...document.variables, [key]: event.currentTarget.value }, `variable ${key}`)}
           />
           {canEdit && (

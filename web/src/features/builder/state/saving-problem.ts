@@ -60,7 +60,7 @@ const KINDS: Record<string, string> = { llm: "language model", tts: "voice", stt
 
 function ofSetting(path: string, message: string): string {
   const kind = /^models\.(llm|tts|stt)\./.exec(path)?.[1];
-  if (kind !== undefined) return `${KINDS[kind]}: ${sentenceWithLabel(labelOf(path), message)}`;
+  if (kind !== undefined) return `${KINDS[kind] ?? kind}: ${sentenceWithLabel(labelOf(path), message)}`;
   if (path === "voicemail_detection") return `Voicemail: ${NO_MESSAGE}`;
   const known = SETTINGS.flatMap((group) => group.properties).find(
     ({ name }) => path === name || path.startsWith(`${name}.`),

@@ -184,7 +184,7 @@ function Preview({ look }: { look: Look }) {
   return (
     <DataTable label="The first contacts" columns={look.columns.map((title) => ({ title }))} minWidth={480}>
       {look.rows.map((fields, index) => (
-        <Table.Tr key={`${index}-${fields[0]}`}>
+        <Table.Tr key={`${index}-${fields[0] ?? ""}`}>
           {look.columns.map((column, at) => (
             <Table.Td key={column}>{fields[at]}</Table.Td>
           ))}
@@ -206,7 +206,7 @@ export function RowProblems({ problems, total }: { problems: readonly RowProblem
         minWidth={480}
       >
         {problems.map((problem) => (
-          <Table.Tr key={`${problem.row}.${problem.column}.${problem.message}`}>
+          <Table.Tr key={`${problem.row}.${problem.column ?? ""}.${problem.message}`}>
             <Table.Td ta="right">{problem.row}</Table.Td>
             <Table.Td>{problem.column ?? "–"}</Table.Td>
             <Table.Td>{problem.message}</Table.Td>

@@ -11,7 +11,7 @@ import { messageOf } from "../../../lib/api/errors";
 import { dateTime, soon, when, words } from "../../../lib/format/format";
 import { useLastPage } from "../../../lib/ui/last-page";
 import type { Schema } from "../../../lib/api/types";
-import { type Campaign, type ContactState, OUTCOMES, useContacts, useWhyNotNow, type WhichContacts } from "../api";
+import { type Campaign, OUTCOMES, useContacts, useWhyNotNow, type WhichContacts } from "../api";
 import { dueWords } from "../rules/rules-words";
 
 const COLUMNS = [
@@ -50,7 +50,7 @@ export function ContactsPanel({ campaign }: { campaign: Campaign }) {
           size="xs"
           aria-label="State of contacts"
           value={which.state ?? "all"}
-          onChange={(value) => look({ state: value === "all" ? null : (value as ContactState), outcome: null })}
+          onChange={(value) => look({ state: value === "all" ? null : value, outcome: null })}
           data={[
             { value: "all", label: "All" },
             { value: "pending", label: "Waiting" },

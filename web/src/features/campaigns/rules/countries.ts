@@ -1,7 +1,7 @@
 /** Countries by their two letters, with the names that people know. */
 
 const NAMES = new Intl.DisplayNames("en", { type: "region", fallback: "none" });
-const LETTERS = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"];
+const LETTERS = Array.from("ABCDEFGHIJKLMNOPQRSTUVWXYZ");
 /** Regions that Intl names and that have no telephone numbers of their own. */
 const NO_COUNTRY = new Set([
   "AQ",

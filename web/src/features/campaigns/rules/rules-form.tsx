@@ -34,7 +34,7 @@ interface RulesFormProps {
 
 export function RulesForm({ rules, onChange, errorAt }: RulesFormProps) {
   const set = <Name extends keyof Rules>(name: Name, value: Rules[Name]) => onChange({ ...rules, [name]: value });
-  const isNarrow = useMediaQuery("(max-width: 40em)") ?? false;
+  const isNarrow = useMediaQuery("(max-width: 40em)");
   const hasChoice = useHasChoice(rules.accountId);
   const limit = useWhereabouts().data?.limits.concurrent_calls;
   return (
@@ -147,7 +147,7 @@ export function RulesForm({ rules, onChange, errorAt }: RulesFormProps) {
           <SegmentedControl
             aria-label="When a machine answers"
             value={rules.voicemail}
-            onChange={(value) => set("voicemail", value as Rules["voicemail"])}
+            onChange={(value) => set("voicemail", value)}
             orientation={isNarrow ? "vertical" : "horizontal"}
             data={[
               { value: "workflow", label: "As the agent says" },

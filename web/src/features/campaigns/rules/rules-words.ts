@@ -41,7 +41,7 @@ export function againWords(retry: Partial<Campaign["retry_config"]>): string {
 
 export function hoursWords(hours: Campaign["calling_hours"]): string {
   if (hours === null) return "At any time";
-  const both = hours.in_callee_zone === true ? " and where the callee may be" : "";
+  const both = hours.in_callee_zone ? " and where the callee may be" : "";
   const holidays = hours.holidays ?? [];
   return `${inWords(hours.slots)}, ${hours.timezone.replaceAll("_", " ")}${both}${holidays.length > 0 ? `; not on ${holidays.map(dayWords).join(", ")}` : ""}`;
 }

@@ -70,6 +70,7 @@ export function WeekGrid({ week, onChange }: { week: Week; onChange: (week: Week
           ref={grid}
           className={classes.grid}
           role="grid"
+          tabIndex={-1}
           aria-label="Hours in which people may be called"
           onPointerDown={begin}
           onPointerMove={move}

@@ -33,7 +33,7 @@ function changed<Name extends keyof RunSearch>(
 ): RunSearch {
   const { [name]: _, page: __, ...rest } = search;
   const isEmpty = value === null || value === undefined || value === "" || (Array.isArray(value) && value.length === 0);
-  return (isEmpty ? rest : { ...rest, [name]: value }) as RunSearch;
+  return isEmpty ? rest : { ...rest, [name]: value };
 }
 
 export function Filters({ search, onChange }: FiltersProps) {
@@ -63,7 +63,7 @@ export function Filters({ search, onChange }: FiltersProps) {
         onChange={(value) => set("outcome", value)}
       />
       <TypedFilter
-        key={`phone-${search.phone === undefined}`}
+        key={search.phone === undefined ? "phone-empty" : "phone"}
         isQuiet
         label="Phone number"
         placeholder="Part of a number"

@@ -74,7 +74,7 @@ export function readRunSearch(raw: Record<string, unknown>): RunSearch {
     run: positive(raw["run"]),
     values: readValues(raw["values"]),
   };
-  return Object.fromEntries(Object.entries(read).filter(([, value]) => value !== undefined)) as RunSearch;
+  return Object.fromEntries(Object.entries(read).filter(([, value]) => value !== undefined));
 }
 
 /** The criteria of the API, which it combines with "and". */

@@ -67,10 +67,8 @@ export function ValueFilters({ values, onChange }: ValueFiltersProps) {
 }
 
 function Row({ draft, onChange, onRemove }: { draft: Draft; onChange: (draft: Draft) => void; onRemove: () => void }) {
-  const [place = "gathered", name = ""] = [
-    draft.name.slice(0, draft.name.indexOf(".")),
-    draft.name.slice(draft.name.indexOf(".") + 1),
-  ];
+  const dot = draft.name.indexOf(".");
+  const [place, name] = [draft.name.slice(0, dot), draft.name.slice(dot + 1)];
   const type = (field: "text" | "from" | "to") => ({
     value: draft[field] ?? "",
     onChange: (event: { currentTarget: { value: string } }) =>

@@ -1,7 +1,7 @@
 /** A person's own password and sessions. */
 
 import { Badge, Button, Group, Stack, Table } from "@mantine/core";
-import type { FormEvent } from "react";
+import type { SubmitEvent } from "react";
 import { DataTable } from "../../../components/tables/data-table";
 import { FormProblem } from "../../../components/forms/dialog";
 import { Fact } from "../../../components/layout/fact";
@@ -44,7 +44,7 @@ export default function AccountSection() {
 function ChangePassword() {
   const change = useChangePassword();
   const form = useForm({ current_password: "", new_password: "" }, change.error);
-  const submit = (event: FormEvent) => {
+  const submit = (event: SubmitEvent) => {
     event.preventDefault();
     const { current_password, new_password } = form.values;
     change.mutate(

@@ -140,7 +140,7 @@ function Edit({ credential, onClose }: { credential: Credential | null; onClose:
   const before = credential?.allowed_hosts ?? [];
   const first = {
     name: credential?.name ?? "",
-    credential_type: credential?.credential_type ?? ("bearer_token" as Type),
+    credential_type: credential?.credential_type ?? "bearer_token",
     allowed_hosts: before,
     ...NO_SECRETS,
   };

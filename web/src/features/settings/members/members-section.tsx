@@ -104,7 +104,7 @@ function MemberRow({ member }: { member: Schema<"MemberResponse"> }) {
           onChange={(role) =>
             role &&
             change.mutate(
-              { userId: member.user_id, role: role as Role },
+              { userId: member.user_id, role: role },
               { onSuccess: () => done("The role is changed."), onError: failed },
             )
           }

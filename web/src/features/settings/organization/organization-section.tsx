@@ -1,7 +1,7 @@
 /** The organization's name, clocks and limits. */
 
 import { Button, Group, Select, Stack, Text, TextInput } from "@mantine/core";
-import type { FormEvent } from "react";
+import type { SubmitEvent } from "react";
 import { FormProblem } from "../../../components/forms/dialog";
 import { Fact } from "../../../components/layout/fact";
 import { Loaded } from "../../../components/layout/page";
@@ -40,7 +40,7 @@ function Name({ organization }: { organization: Schema<"OrganizationResponse"> }
   const may = useMay();
   const rename = useRename();
   const form = useForm({ name: organization.name }, rename.error);
-  const submit = (event: FormEvent) => {
+  const submit = (event: SubmitEvent) => {
     event.preventDefault();
     rename.mutate(form.values.name, { onSuccess: () => done("The name is saved.") });
   };
@@ -70,7 +70,7 @@ function Preferences({ preferences }: { preferences: Schema<"PreferencesResponse
     { timezone: preferences.timezone, test_phone_number: preferences.test_phone_number ?? "" },
     save.error,
   );
-  const submit = (event: FormEvent) => {
+  const submit = (event: SubmitEvent) => {
     event.preventDefault();
     const { timezone, test_phone_number } = form.values;
     save.mutate(

@@ -29,7 +29,7 @@ export function useSaveTool(uuid: string | null) {
                 name: body.name,
                 description: body.description ?? null,
                 definition: body.definition,
-              } as Schema<"UpdateToolRequest">,
+              },
             }),
           ),
     onSuccess: () => queries.invalidateQueries({ queryKey: ["tools"] }),

@@ -58,7 +58,7 @@ export function Deliveries({ webhook, onClose }: { webhook: Schema<"WebhookRespo
           aria-label="State of deliveries"
           value={status ?? "all"}
           onChange={(value) => {
-            setStatus(value === "all" ? null : (value as DeliveryStatus));
+            setStatus(value === "all" ? null : value);
             setPage(1);
           }}
           data={[
