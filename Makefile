@@ -1,6 +1,6 @@
 # What people type. Everything else is in scripts/.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all ci setup web openapi migration locks bench clean
+.PHONY: help run test test-all lint ci setup web openapi migration locks bench clean
 
 help: ## show this
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -13,6 +13,9 @@ test: ## the tests, in a few minutes
 
 test-all: ## the slow tests too, in half an hour
 	@scripts/test.sh --all $(ARGS)
+
+lint: ## style, types and layers, of the server and of the web UI
+	@scripts/lint.sh
 
 ci: ## everything that must pass before a merge
 	@.ci/run

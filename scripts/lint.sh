@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Style, types and layers of the server's code and of the web UI's.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/lib.sh
+
+scripts/bootstrap.sh --dev
+scripts/build_web.sh --install
+
+heading "Style"
+.venv/bin/ruff check .
+.venv/bin/ruff format --check .
+.venv/bin/codespell
+
+heading "Types"
+.venv/bin/mypy
+
+heading "Layers"
+.venv/bin/lint-imports
+
+if [ -x web/node_modules/.bin/eslint ]; then
+  heading "Style and types of the web UI"
+  (cd web && npm run --silent format:check && npm run --silent lint)
+fi
