@@ -32,6 +32,23 @@ def test_links_lead_somewhere(document: Path) -> None:
     none([target for target in targets if target and not (document.parent / target).exists()])
 
 
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name)
+def test_links_to_headings_lead_to_one(document: Path) -> None:
+    links = re.findall(r"\]\(([^)\s]*)#([^)\s]+)\)", document.read_text("utf-8"))
+    targets = [
+        ((document.parent / path).resolve() if path else document, anchor)
+        for path, anchor in links
+        if "://" not in path
+    ]
+    none([f"{name(target)}#{anchor}" for target, anchor in targets if anchor not in anchors(target)])
+
+
+def anchors(document: Path) -> set[str]:
+    """As repository hosts make them: lower case, blanks as hyphens, no other signs."""
+    headings = re.findall(r"^#+ (.+)$", document.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 def test_every_document_is_linked_from_another() -> None:
     links = {
         (document.parent / link.partition("#")[0]).resolve()
@@ -91,3 +108,15 @@ def test_settings_that_are_named_exist() -> None:
         for setting in re.findall(r"\bOFFHOOK_[A-Z_]+[A-Z]\b", document.read_text("utf-8"))
     }
     none([f"{document}: {setting}" for document, setting in sorted(named) if setting not in known])
+
+
+def test_every_setting_is_documented() -> None:
+    documented = text("docs/operations.md")
+    none([field for field in Settings.model_fields if f"`OFFHOOK_{field.upper()}`" not in documented])
+
+
+def test_every_command_is_documented() -> None:
+    documented = text("docs/operations.md")
+    below = {command.split()[0] for command in commands() if " " in command}
+    named = [command for command in commands() if not command.endswith("…") and command not in below]
+    none([command for command in named if not re.search(rf"`offhook {command}[ `]", documented)])
