@@ -65,6 +65,18 @@ def test_a_decision_has_a_number_of_its_own_and_says_it() -> None:
     none([name(path) for path in DECISIONS if not path.read_text("utf-8").startswith(f"# {int(path.name[:4])}. ")])
 
 
+@pytest.mark.parametrize("decision", DECISIONS, ids=name)
+def test_a_decision_has_its_parts(decision: Path) -> None:
+    parts = re.findall(r"^- \*\*([^*]+)\.\*\* ?(.*)$", decision.read_text("utf-8"), re.MULTILINE)
+    assert [part for part, _ in parts][:6] == ["Date", "Status", "Need", "Choice", "Alternatives", "Why"]
+    assert "Cost" in dict(parts)
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", dict(parts)["Date"])
+    row = (
+        f"| {int(decision.name[:4])} | [{text(name(decision)).splitlines()[0].partition('. ')[2]}]({decision.name}) | "
+    )
+    assert f"{row}{dict(parts)['Date']} | {dict(parts)['Status']} |" in text("docs/decisions/README.md")
+
+
 def test_every_package_has_its_place_in_the_layout() -> None:
     rows = "\n".join(line for line in text("ARCHITECTURE.md").splitlines() if line.startswith("| `"))
     none([package for package in PACKAGES if package != "commands" and f"{package}/" not in rows])
