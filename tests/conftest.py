@@ -7,6 +7,7 @@ import tempfile
 import uuid
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 
 import asyncpg
@@ -14,14 +15,13 @@ import pytest
 from fastapi import FastAPI
 from httpx import ASGITransport, AsyncClient
 
-from offhook.api import create_app
 from offhook.bootstrap import build_root, stop
 from offhook.kit.database import migrations
 from offhook.kit.database.database import Database
 from offhook.kit.database.embedded_postgres import EmbeddedPostgres
 from offhook.root import Root
 from offhook.settings import Settings
-from tests.shared_routes import share_routes
+from tests.applications import lend_application
 
 pytest_plugins = ["tests.fixtures_orgs"]
 
@@ -38,8 +38,9 @@ async def _make_template(url: str) -> None:
 
 async def create_database(pg_url: str, name: str, *, template: str) -> str:
     """A new database beside that of ``pg_url``; its address."""
-    # By way of the buffers: copying its files waits for two checkpoints, a third of a second on a disk that others use.
-    await _execute(pg_url, f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY WAL_LOG")
+    # Copying files takes a third of the work, but waits for two checkpoints: a third of a second on a disk that others use.
+    strategy = "FILE_COPY" if _has_memory() else "WAL_LOG"
+    await _execute(pg_url, f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY {strategy}")
     return _named(pg_url, name)
 
 
@@ -71,10 +72,15 @@ def pg_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         server.stop()
 
 
+@cache
+def _has_memory() -> bool:
+    return _IN_MEMORY.is_dir() and shutil.disk_usage(_IN_MEMORY).free >= _ROOM
+
+
 @contextmanager
 def _quick_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """In memory where there is room: a database is made and dropped for nearly every test."""
-    if not _IN_MEMORY.is_dir() or shutil.disk_usage(_IN_MEMORY).free < _ROOM:
+    if not _has_memory():
         yield tmp_path_factory.mktemp("pg")
         return
     for left in _IN_MEMORY.glob(f"{_PREFIX}*"):
@@ -111,8 +117,9 @@ async def root(settings: Settings, database_url: str) -> AsyncIterator[Root]:
 
 
 @pytest.fixture
-def app(root: Root) -> FastAPI:
-    return share_routes(create_app(root))
+def app(root: Root) -> Iterator[FastAPI]:
+    with lend_application(root) as app:
+        yield app
 
 
 def client_at(app: FastAPI, address: str = "127.0.0.1") -> AsyncClient:

@@ -15,20 +15,24 @@ from offhook.root import Root
 
 
 def create_app(root: Root) -> FastAPI:
-    """The ASGI application over an already built root; its lifespan opens and closes what the domains hold."""
+    """The ASGI application over an already built root; its lifespan opens and closes what the domains hold.
 
-    @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        for hook in root.on_start:
-            await hook()
-        yield
-        await stop(root)
-
-    app = FastAPI(lifespan=lifespan, openapi_url=None)  # install_http serves the description, without a CDN's page
+    Routes, checks and the lifespan find the root in ``app.state``, where it may be exchanged between two lifespans.
+    """
+    app = FastAPI(lifespan=_lifespan, openapi_url=None)  # install_http serves the description, without a CDN's page
     app.state.root = root
     app.include_router(root.api, prefix="/api/v1")
-    install_http(app, root, checks={"jobs": partial(jobs.is_healthy, root.db)})
+    install_http(app, root, checks={"jobs": jobs.is_healthy})
     return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    root: Root = app.state.root
+    for hook in root.on_start:
+        await hook()
+    yield
+    await stop(root)
 
 
 async def run_api(root: Root, listening: socket, on_ready: Callable[[], None]) -> None:

@@ -1,7 +1,5 @@
 """A server on a real port: sockets are tested as browsers use them."""
 
-import asyncio
-import socket
 from collections.abc import AsyncIterator
 
 import pytest
@@ -13,6 +11,7 @@ from offhook.root import Root
 from tests.fakes.calls import FixedModels, use_fakes
 from tests.fakes.scripted import takes
 from tests.runs.conftest import make_run, make_workflow, run, workflow_id  # noqa: F401 - fixtures
+from tests.servers import BareServer, serving
 
 
 @pytest.fixture
@@ -27,14 +26,6 @@ async def server(request: pytest.FixtureRequest, app: FastAPI, models: FixedMode
     """The address of a running server with our socket protocol, or with uvicorn's own (``indirect=True``, "asgi")."""
     is_asgi = getattr(request, "param", "push") == "asgi"
     protocol = "websockets-sansio" if is_asgi else MediaSocketProtocol
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        port = listening.getsockname()[1]
-        config = uvicorn.Config(app, ws=protocol, log_config=None, lifespan="on")
-        running = uvicorn.Server(config)
-        task = asyncio.create_task(running._serve(sockets=[listening]))
-        while not running.started:
-            await asyncio.sleep(0.01)
-        yield f"127.0.0.1:{port}"
-        running.should_exit = True
-        await task
+    config = uvicorn.Config(app, ws=protocol, log_config=None, lifespan="on")
+    async with serving(BareServer(config)) as address:
+        yield address

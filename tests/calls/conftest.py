@@ -1,7 +1,6 @@
 """A real server on a real port with fake models, and a peer that speaks a carrier's media stream."""
 
 import asyncio
-import socket
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -12,8 +11,7 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
-from offhook.api import create_app
-from offhook.kit.http.server import HttpServer, configuration
+from offhook.kit.http.server import configuration
 from offhook.models.ports import CallModels, Llm, ModelSource
 from offhook.orgs import Caller
 from offhook.root import Root
@@ -22,11 +20,13 @@ from offhook.telephony.providers.twilio.peer import TwilioPeer
 from offhook.voice.ports import VadEngine
 from offhook.workflows import publishing, service
 from offhook.workflows.ports import NoTools
+from tests import servers
+from tests.applications import lend_application
 from tests.fakes.phone import LoudVoice
 from tests.fakes.scripted import Hearing, Reply, ScriptedLlm, ScriptedStt, ScriptedTts, takes
 from tests.fakes.voice import LoudnessVad
 from tests.fixtures_orgs import OrgFixture
-from tests.shared_routes import share_routes
+from tests.servers import ProductServer
 from tests.voice.phone import simple_agent
 
 
@@ -184,26 +184,15 @@ class LiveServer:
 @asynccontextmanager
 async def serving(root: Root) -> AsyncIterator[str]:
     """The API of this root on a free loopback port."""
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        ready = asyncio.Event()
-        config = configuration(
-            share_routes(create_app(root)),
-            max_socket_message_bytes=root.settings.max_socket_message_bytes,
-        )
+    with lend_application(root) as app:
+        config = configuration(app, max_socket_message_bytes=root.settings.max_socket_message_bytes)
 
         async def before_shutdown() -> None:
             return None
 
-        server = HttpServer(config, on_ready=ready.set, before_shutdown=before_shutdown)
-        # without taking over the test runner's signals
-        task = asyncio.create_task(server._serve(sockets=[listening]))
-        try:
-            await asyncio.wait_for(ready.wait(), 60)
-            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            await task
+        server = ProductServer(config, on_ready=lambda: None, before_shutdown=before_shutdown)
+        async with servers.serving(server) as address:
+            yield f"http://{address}"
 
 
 @pytest.fixture

@@ -9,18 +9,17 @@ import pytest
 from httpx import ASGITransport, AsyncClient
 from sqlalchemy import update
 
-from offhook.api import create_app
 from offhook.bootstrap import build_root
 from offhook.root import Root
 from offhook.runs import RunFinished
 from offhook.runs.tables import Run
 from offhook.settings import Settings
 from offhook.workflows.tables import WorkflowVersion
+from tests.applications import lend_application
 from tests.fakes.calls import FixedModels, use_fakes
 from tests.fakes.scripted import Reply, says
 from tests.fixtures_orgs import OrgFixture
 from tests.runs.conftest import DEFINITION, MakeRun
-from tests.shared_routes import share_routes
 
 GREETING = "Hello, how may I help?"
 
@@ -40,8 +39,8 @@ async def other_server(settings: Settings, database_url: str) -> AsyncIterator[A
     """A second server process on the same database, with models of its own."""
     second = build_root(settings, database_url)
     use_fakes(second, FixedModels([says("From the other server.")]))
-    app = share_routes(create_app(second))
     async with AsyncExitStack() as stack:
+        app = stack.enter_context(lend_application(second))
         await stack.enter_async_context(app.router.lifespan_context(app))
         transport = ASGITransport(app=app, raise_app_exceptions=False)
         yield await stack.enter_async_context(AsyncClient(transport=transport, base_url="http://testserver/api/v1"))

@@ -13,10 +13,10 @@ from tests.kit.http_things import build
 
 class TestHealth:
     async def test_ready_says_what_is_missing(self, db: Database, settings: Settings, ui: Path) -> None:
-        async def jobs() -> bool:
+        async def jobs(_: Database) -> bool:
             return False
 
-        async def slow() -> bool:
+        async def slow(_: Database) -> bool:
             raise TimeoutError
 
         app = build(db, settings, ui, {"jobs": jobs, "slow": slow})

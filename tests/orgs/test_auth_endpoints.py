@@ -1,20 +1,21 @@
 """Signing up, in and out, and who I am."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import timedelta
 
 import pytest
 from httpx import ASGITransport, AsyncClient
 from sqlalchemy import select, update
 
-from offhook.api import create_app
 from offhook.orgs import service
 from offhook.orgs.sign_in.sign_in_service import SignIn
 from offhook.orgs.tables import AuditEntry, User, UserSession
 from offhook.root import Root
+from tests.applications import lend_application
 from tests.fixtures_orgs import OrgFixture
 from tests.orgs.clocks import StoppedClock
-from tests.shared_routes import share_routes
 
 PASSWORD = "correct horse battery"
 
@@ -93,9 +94,12 @@ class TestSignup:
         assert len(stored or b"") == 32
 
 
-def service_with_new_settings(root: Root) -> AsyncClient:
+@asynccontextmanager
+async def service_with_new_settings(root: Root) -> AsyncIterator[AsyncClient]:
     root.provide(SignIn, SignIn(root.db, root.clock, root.settings))
-    return AsyncClient(transport=ASGITransport(app=share_routes(create_app(root))), base_url="http://testserver/api/v1")
+    with lend_application(root) as app:
+        async with AsyncClient(transport=ASGITransport(app=app), base_url="http://testserver/api/v1") as client:
+            yield client
 
 
 class TestLogin:

@@ -1,11 +1,12 @@
 """What tests of telephony start from: an agent with a trigger, and a carrier that notes what it is asked."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fastapi import FastAPI
 from httpx import AsyncClient
 
 from offhook.orgs import Caller
@@ -15,11 +16,15 @@ from offhook.telephony.providers.sandbox.wire import SandboxWire
 from offhook.telephony.webhooks.endpoints import carrier_routes
 from offhook.workflows import publishing, service
 from offhook.workflows.ports import NoTools
+from tests.applications import lend_application
 from tests.fakes.carrier import FakeCarrier
 from tests.fixtures_orgs import OrgFixture
 from tests.telephony.fakecom import Account, make_account
 from tests.telephony.platform_desk import Platform, platform_of
 from tests.voice.phone import node, simple_agent
+
+# The webhooks of ``fakecom``; one router for all tests, so that they share applications.
+FAKE_CARRIER_ROUTES = carrier_routes(Carriers([FakeCarrier().spec()]))
 
 
 @dataclass
@@ -53,8 +58,13 @@ def fakecom(root: Root) -> FakeCarrier:
     """A carrier with every part, whose webhooks have routes as any carrier's have."""
     fake = FakeCarrier()
     root.get(Carriers).add(fake.spec())
-    root.api.include_router(carrier_routes(Carriers([fake.spec()])))
     return fake
+
+
+@pytest.fixture
+def app(root: Root) -> Iterator[FastAPI]:
+    with lend_application(root, FAKE_CARRIER_ROUTES) as app:
+        yield app
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@ somebody who says nothing."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,6 @@ from sqlalchemy import text
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 
-from offhook.api import create_app
 from offhook.bootstrap import build_root, stop
 from offhook.lab.carriers import Call, Callback, Emulator, phones
 from offhook.lab.carriers.core.callbacks import through
@@ -25,8 +24,8 @@ from offhook.settings import Settings
 from offhook.telephony.events import CallEnded
 from offhook.workflows import publishing, service
 from offhook.workflows.ports import NoTools
+from tests.applications import lend_application
 from tests.calls.carrier_desk import PUBLIC, THEIRS, open_account, prepare
-from tests.shared_routes import share_routes
 from tests.telephony.emulator_desk import EMULATORS
 from tests.voice.phone import simple_agent
 
@@ -148,13 +147,13 @@ async def platform_of(name: str, database_url: str, data_dir: Path) -> AsyncIter
             async for _ in socket:  # whoever does not read does not hear the goodbye either, which is waited for
                 pass
 
-    async with serve(listens, "127.0.0.1", 0) as media, carrier.running():
+    async with serve(listens, "127.0.0.1", 0) as media, carrier.running(), AsyncExitStack() as stack:
         prepare(carrier)
         settings = Settings(
             data_dir=data_dir, public_url=PUBLIC, carrier_urls={name: carrier.base_url}, org_concurrency_limit=1000
         )
         root = build_root(settings, database_url)
-        app = share_routes(create_app(root))
+        app = stack.enter_context(lend_application(root))
         holder.append(app)
         transport = ASGITransport(app=app, raise_app_exceptions=False, client=("127.0.0.1", 4001))
         client = AsyncClient(transport=transport, base_url="http://testserver/api/v1", timeout=60)

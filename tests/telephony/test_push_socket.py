@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -18,6 +17,7 @@ from websockets.frames import Opcode
 from offhook.kit.media_sockets import media_socket_protocol
 from offhook.kit.media_sockets.media_socket_protocol import MediaSocketProtocol
 from offhook.kit.media_sockets.sockets import PushSocket, open_socket
+from tests.servers import BareServer, serving
 
 LIMIT = 65536
 
@@ -83,19 +83,10 @@ class Server:
 
     @asynccontextmanager
     async def running(self, protocol: Any) -> AsyncIterator["Server"]:
-        with socket.socket() as listening:
-            listening.bind(("127.0.0.1", 0))
-            self.url = f"ws://127.0.0.1:{listening.getsockname()[1]}"
-            config = uvicorn.Config(self.app, ws=protocol, log_config=None, lifespan="off")
-            self.uvicorn = uvicorn.Server(config)
-            task = asyncio.create_task(self.uvicorn._serve(sockets=[listening]))
-            while not self.uvicorn.started:
-                await asyncio.sleep(0.01)
-            try:
-                yield self
-            finally:
-                self.uvicorn.should_exit = True
-                await task
+        self.uvicorn = BareServer(uvicorn.Config(self.app, ws=protocol, log_config=None, lifespan="off"))
+        async with serving(self.uvicorn) as address:
+            self.url = f"ws://{address}"
+            yield self
 
 
 @pytest.fixture(params=[MediaSocketProtocol, "websockets-sansio"], ids=["fast", "asgi"])

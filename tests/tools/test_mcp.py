@@ -1,7 +1,6 @@
 """Tools of an MCP server: what is read of it, what an agent calls on it, and what happens when it does not play along."""
 
 import asyncio
-import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -16,6 +15,7 @@ from offhook.root import Root
 from tests.fakes.calls import FixedModels, use_fakes
 from tests.fakes.scripted import calls, says
 from tests.fakes.web import json_reply, local_server
+from tests.servers import BareServer, serving
 from tests.tools.conftest import Maker
 from tests.workflows.definitions import agent, definition, edge, end, start
 
@@ -69,21 +69,13 @@ class Shop:
                 self.headers.append({name.decode(): value.decode() for name, value in scope["headers"]})
             await inner(scope, receive, send)
 
-        with socket.socket() as listening:
-            listening.bind(("127.0.0.1", 0))
-            self.port = listening.getsockname()[1]
-            config = uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=1, ws="none")
-            server = uvicorn.Server(config)
-            # without taking over the test runner's signals
-            task = asyncio.create_task(server._serve(sockets=[listening]))
+        config = uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=1, ws="none")
+        async with serving(BareServer(config)) as address:
+            self.port = int(address.rpartition(":")[2])
             try:
-                while not server.started:
-                    await asyncio.sleep(0.005)
                 yield
             finally:
                 self.open.set()
-                server.should_exit = True
-                await task
 
 
 @pytest.fixture

@@ -37,10 +37,10 @@ class HttpRoot(Protocol):
 def install_http(
     app: FastAPI, root: HttpRoot, *, checks: Mapping[str, Check] | None = None, ui_folder: Path = _BUILT_UI
 ) -> None:
-    """Wrap the application; call it once, before or after the routers are included.
+    """Wraps the application, whose state has the root; call it once, before or after the routers are included.
 
     ``checks`` are what ``/ready`` asks beside the database and its migrations: a name and a coroutine function that
-    answers whether it is well. Bodies are limited to 10 MB; a route that takes more says ``max_body_size=``.
+    answers, with the database, whether it is well. Bodies are limited to 10 MB; a route that takes more says ``max_body_size=``.
     """
     app.router.redirect_slashes = False
     app.router.default = EitherSlash(app.router, WebUi(ui_folder, app.router.default))
@@ -51,5 +51,5 @@ def install_http(
     app.add_middleware(HttpEdge)
     app.add_middleware(TrustedProxies, trusted=root.settings.trusted_proxies)
     errors.install(app)
-    health.install(app, root.db, root.settings, checks or {})
+    health.install(app, checks or {})
     openapi.install(app)

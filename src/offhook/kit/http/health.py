@@ -15,7 +15,7 @@ from offhook.kit.database import migrations
 from offhook.kit.database.database import Database
 from offhook.settings import Settings
 
-Check = Callable[[], Awaitable[bool]]
+Check = Callable[[Database], Awaitable[bool]]
 CHECK_TIMEOUT_S = 3.0
 
 
@@ -25,14 +25,9 @@ class HealthResponse(BaseModel):
     signup_enabled: bool
 
 
-def install(app: FastAPI, db: Database, settings: Settings, checks: Mapping[str, Check]) -> None:
-    """Serve what load balancers and monitors ask: alive, ready by all ``checks``, and the metrics."""
-    app.state.health = HealthResponse(status="ok", version=__version__, signup_enabled=settings.signup_enabled)
-    app.state.health_checks = {
-        "database": lambda: _answers(db),
-        "migrations": lambda: migrations.is_current(db),
-        **checks,
-    }
+def install(app: FastAPI, checks: Mapping[str, Check]) -> None:
+    """Serves what load balancers and monitors ask: alive, ready by all ``checks``, and the metrics."""
+    app.state.health_checks = {"database": _answers, "migrations": migrations.is_current, **checks}
     router = APIRouter()
     router.add_api_route(
         "/api/v1/health", _health, response_model=HealthResponse, operation_id="get_health", tags=["health"]
@@ -49,8 +44,8 @@ def install(app: FastAPI, db: Database, settings: Settings, checks: Mapping[str,
 
 
 async def _health(request: Request) -> HealthResponse:
-    answer: HealthResponse = request.app.state.health
-    return answer
+    settings: Settings = request.app.state.root.settings
+    return HealthResponse(status="ok", version=__version__, signup_enabled=settings.signup_enabled)
 
 
 async def _metrics() -> Response:
@@ -59,7 +54,8 @@ async def _metrics() -> Response:
 
 async def _ready(request: Request) -> Response:
     checks: Mapping[str, Check] = request.app.state.health_checks
-    results = {name: await _passes(check) for name, check in checks.items()}
+    db: Database = request.app.state.root.db
+    results = {name: await _passes(check, db) for name, check in checks.items()}
     missing = [name for name, passed in results.items() if not passed]
     report = {name: "ok" if passed else "missing" for name, passed in results.items()}
     if missing:
@@ -68,10 +64,10 @@ async def _ready(request: Request) -> Response:
     return JSONResponse({"status": "ready", "checks": report})
 
 
-async def _passes(check: Check) -> bool:
+async def _passes(check: Check, db: Database) -> bool:
     try:
         async with asyncio.timeout(CHECK_TIMEOUT_S):
-            return await check()
+            return await check(db)
     except (SQLAlchemyError, OSError, TimeoutError):
         return False
 
