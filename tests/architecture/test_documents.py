@@ -12,7 +12,7 @@ from offhook.cli import build
 from offhook.settings import Settings
 from tests.architecture.source import SOURCE, TOP, none
 
-DOCUMENTS = sorted([*TOP.glob("*.md"), *(TOP / "docs").rglob("*.md")])
+DOCUMENTS = sorted([*TOP.glob("*.md"), *(TOP / "docs").rglob("*.md"), TOP / "bench" / "README.md"])
 DECISIONS = sorted((TOP / "docs" / "decisions").glob("[0-9]*.md"))
 PACKAGES = sorted(path.name for path in (SOURCE / "offhook").iterdir() if (path / "__init__.py").exists())
 
@@ -101,6 +101,20 @@ def test_commands_that_are_named_exist() -> None:
         if said not in known and (said.split()[0] not in known or f"{said.split()[0]} …" in known)
     ]
     none(wrong)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name)
+def test_benchmarks_and_files_that_are_named_exist(document: Path) -> None:
+    words = document.read_text("utf-8")
+    programs = [f"bench/{program}.py" for program in re.findall(r"\bbench\.(\w+)", words)]
+    # paths are given from the top, or from the package
+    files = re.findall(
+        r"`((?:src|tests|bench|docs|scripts|kit|voice|runs|models|lab|knowledge|telephony)/[\w/.-]+\.\w+)`", words
+    )
+    wrong = [
+        path for path in [*programs, *files] if not any((root / path).exists() for root in (TOP, SOURCE / "offhook"))
+    ]
+    none([f"{name(document)}: {path}" for path in wrong])
 
 
 def commands() -> set[str]:
