@@ -23,7 +23,7 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 import asyncpg
-import httpx
+import httpx2
 
 GOAL_MS: Final = 60.0
 FETCH_GOAL_MS: Final = 40.0
@@ -140,7 +140,7 @@ async def measure(
     """p50, p95, status and bytes by path; and the statements behind each when they are kept."""
     found: dict[str, dict[str, Any]] = {}
     asked: dict[str, list[tuple[str, tuple[Any, ...]]]] = {}
-    async with httpx.AsyncClient(base_url=facts["url"] + PREFIX, timeout=30) as client:
+    async with httpx2.AsyncClient(base_url=facts["url"] + PREFIX, timeout=30) as client:
         openapi = (await client.get("/openapi.json")).json()
         for path in paths(openapi, facts):
             if only and only not in path:
@@ -173,7 +173,7 @@ async def measure(
     return found, asked
 
 
-async def _report(client: httpx.AsyncClient, facts: dict[str, Any]) -> dict[str, Any]:
+async def _report(client: httpx2.AsyncClient, facts: dict[str, Any]) -> dict[str, Any]:
     """The CSV of every run: time to the first piece, and to the last."""
     began, first, size = time.perf_counter(), 0.0, 0
     headers = {"X-API-Key": facts["key"]}

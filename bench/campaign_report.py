@@ -15,7 +15,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Final
 
-import httpx
+import httpx2
 from sqlalchemy import text
 
 from bench.campaign_rig import Rig, cpu_s, rig
@@ -103,7 +103,7 @@ async def measure(one: Rig, sessions: int) -> dict[str, Any]:
         reached = await progress(session, one.organization_id, campaign_id)
         key = (await orgs.create_key(session, organization_id=one.organization_id, name="Bench")).key
     server = one.start_server()
-    async with httpx.AsyncClient(base_url=await one.address(), headers={"X-API-Key": key}, timeout=600) as http:
+    async with httpx2.AsyncClient(base_url=await one.address(), headers={"X-API-Key": key}, timeout=600) as http:
         path = f"/api/v1/campaign/{campaign_id}/report"
         await http.get(f"/api/v1/campaign/{campaign_id}")
         before, cpu = memory_mb(server.pid, "VmRSS"), cpu_s(server.pid)

@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import numpy as np
 import uvloop
 
@@ -59,7 +59,7 @@ class Server:
             raise SystemExit("the server did not start")
         info = json.loads(line)
         self.pid: int = info["pid"]
-        self.http = httpx.Client(base_url=f"{info['url']}/api/v1", headers={"X-API-Key": info["key"]}, timeout=30)
+        self.http = httpx2.Client(base_url=f"{info['url']}/api/v1", headers={"X-API-Key": info["key"]}, timeout=30)
         self.workflow_id = self._make_agent()
 
     def _make_agent(self) -> int:

@@ -13,7 +13,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 from fastapi import FastAPI
-from httpx import ASGITransport, AsyncClient
+from httpx2 import ASGITransport, AsyncClient
 
 from offhook.bootstrap import build_root, stop
 from offhook.kit.database import migrations

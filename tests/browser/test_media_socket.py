@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import websockets
-from httpx import AsyncClient
+from httpx2 import AsyncClient
 from sqlalchemy import func, select
 from websockets.asyncio.client import ClientConnection, connect
 

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
@@ -125,11 +125,11 @@ class LiveServer:
         self.org = org
         self.models = models
         # Shorter than the server keeps an idle connection: it is never closed under a request.
-        self.http = httpx.AsyncClient(
+        self.http = httpx2.AsyncClient(
             base_url=f"{url}/api/v1",
             headers=org.key_headers,
             trust_env=False,
-            limits=httpx.Limits(keepalive_expiry=1),
+            limits=httpx2.Limits(keepalive_expiry=1),
         )
         self.workflow_id = 0
 

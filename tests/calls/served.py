@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-import httpx
+import httpx2
 
 from offhook.kit.database.database import Database
 from offhook.kit.files.data_folder import DataFolder, ServerInfo
@@ -59,10 +59,10 @@ class Served(AbstractAsyncContextManager["Served"]):
         )
         self.info = await self._announced(self._process)
         assert self.info.database_url is not None
-        async with httpx.AsyncClient(trust_env=False) as anonymous:
+        async with httpx2.AsyncClient(trust_env=False) as anonymous:
             await self._until_ready(anonymous)
         headers = {"X-API-Key": await _key(self.info.database_url)}
-        self.http = httpx.AsyncClient(base_url=f"{self.info.url}/api/v1", headers=headers, trust_env=False, timeout=30)
+        self.http = httpx2.AsyncClient(base_url=f"{self.info.url}/api/v1", headers=headers, trust_env=False, timeout=30)
 
     async def _announced(self, process: "subprocess.Popen[bytes]") -> ServerInfo:
         until = time.monotonic() + START_S
@@ -74,14 +74,14 @@ class Served(AbstractAsyncContextManager["Served"]):
             await asyncio.sleep(0.05)
         raise AssertionError("the server did not start")
 
-    async def _until_ready(self, http: httpx.AsyncClient) -> None:
+    async def _until_ready(self, http: httpx2.AsyncClient) -> None:
         assert self.info is not None
         async with asyncio.timeout(START_S):
             while True:
                 try:
                     if (await http.get(f"{self.info.url}/ready")).status_code == 200:
                         return
-                except httpx.TransportError:
+                except httpx2.TransportError:
                     await asyncio.sleep(0.05)
 
     async def kill(self) -> None:
@@ -135,7 +135,7 @@ class Served(AbstractAsyncContextManager["Served"]):
         to.write_bytes(answer.content)
         return to
 
-    async def _ok(self, answer: httpx.Response) -> dict[str, Any]:
+    async def _ok(self, answer: httpx2.Response) -> dict[str, Any]:
         assert answer.status_code == 200, answer.text
         return dict(answer.json())
 

@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import numpy as np
 import pytest
 from sqlalchemy import update
@@ -69,7 +69,7 @@ async def root(settings: Settings, database_url: str, carriers: list[Emulator]) 
 @pytest.fixture
 async def desks(server: LiveServer, carriers: list[Emulator]) -> list[Desk]:
     server.models.hearing = OneSentence()
-    server.http.timeout = httpx.Timeout(30)
+    server.http.timeout = httpx2.Timeout(30)
     await server.publish(simple_agent(), **PATIENT)
     return [await account(server, carrier) for carrier in carriers]
 

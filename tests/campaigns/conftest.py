@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from httpx import AsyncClient
+from httpx2 import AsyncClient
 
 from offhook.campaigns import Campaigns, Engine, service
 from offhook.campaigns.engine.store import PgStore

@@ -4,7 +4,7 @@ import csv
 import io
 from typing import Any
 
-from httpx import AsyncClient, Response
+from httpx2 import AsyncClient, Response
 
 HEADER = "phone_number,name,city"
 

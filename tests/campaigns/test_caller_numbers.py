@@ -3,7 +3,7 @@
 from collections import Counter
 
 import pytest
-from httpx import AsyncClient
+from httpx2 import AsyncClient
 from sqlalchemy import select, text
 
 from offhook.campaigns import Campaigns, Engine

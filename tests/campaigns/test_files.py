@@ -3,7 +3,7 @@
 import os
 import time
 
-from httpx import AsyncClient
+from httpx2 import AsyncClient
 
 from offhook.campaigns.intake.contact_files import KEPT_UNUSED_S, MAX_FILE_BYTES, ContactFiles
 from offhook.root import Root

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from httpx import AsyncClient
+from httpx2 import AsyncClient
 
 from offhook.campaigns.intake.preflight import end_at
 from offhook.campaigns.rules.hours import CallingHours, Slot

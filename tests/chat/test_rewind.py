@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from httpx import AsyncClient, Response
+from httpx2 import AsyncClient, Response
 
 from offhook.root import Root
 from offhook.runs.chats import chat_turns

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from offhook.kit.processes.child_process import is_running
@@ -82,11 +82,11 @@ class Server:
     def output(self) -> str:
         return self._offhook.output(self.number)
 
-    def get(self, path: str, **headers: str) -> httpx.Response:
-        return httpx.get(self.url + path, headers=headers, timeout=10)
+    def get(self, path: str, **headers: str) -> httpx2.Response:
+        return httpx2.get(self.url + path, headers=headers, timeout=10)
 
-    def post(self, path: str, body: object, **headers: str) -> httpx.Response:
-        return httpx.post(self.url + path, json=body, headers=headers, timeout=10)
+    def post(self, path: str, body: object, **headers: str) -> httpx2.Response:
+        return httpx2.post(self.url + path, json=body, headers=headers, timeout=10)
 
     def sign_in_token(self) -> str:
         return self.output().rpartition("/sign-in?token=")[2].split()[0]

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 from fastapi import FastAPI
-from httpx import AsyncClient
+from httpx2 import AsyncClient
 
 from offhook.bootstrap import build_root, stop
 from offhook.root import Root

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from httpx import AsyncClient
+from httpx2 import AsyncClient
 
 from offhook.orgs import service as orgs
 from offhook.root import Root

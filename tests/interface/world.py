@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from httpx import AsyncClient, Response
+from httpx2 import AsyncClient, Response
 
 from tests.campaigns.desk import Desk, numbers
 from tests.fixtures_orgs import OrgFixture

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, FastAPI, Query, UploadFile, WebSocket
-from httpx import AsyncClient
+from httpx2 import AsyncClient
 from pydantic import BaseModel
 from sqlalchemy import text
 

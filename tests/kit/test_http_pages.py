@@ -4,7 +4,7 @@ import gzip
 from pathlib import Path
 
 import pytest
-from httpx import ASGITransport, AsyncClient
+from httpx2 import ASGITransport, AsyncClient
 
 from offhook.kit.database.database import Database
 from offhook.settings import Settings

@@ -12,7 +12,7 @@ from offhook.kit.logging import set_up
 set_up("info", "{style}")
 structlog.get_logger("offhook.runs").info("run_ended", run_id=7)
 logging.getLogger("some.library").warning("careful")
-logging.getLogger("httpx").info("a request, which nobody wants to read")
+logging.getLogger("httpx2").info("a request, which nobody wants to read")
 def divide(api_key):
     1 / 0
 try:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-import httpx
+import httpx2
 
 NAME = "offhook-documents"
 # The first four requests make a user and a bucket; from then on every one must be signed.
@@ -57,14 +57,14 @@ def _user(base: str) -> dict[str, str]:
     _ask(base, "iam", Action="CreateUser", UserName="offhook")
     made = _ask(base, "iam", Action="CreateAccessKey", UserName="offhook")
     _ask(base, "iam", Action="PutUserPolicy", UserName="offhook", PolicyName="all", PolicyDocument=EVERYTHING)
-    httpx.put(f"{base}/{NAME}", headers=_signed("s3")).raise_for_status()
+    httpx2.put(f"{base}/{NAME}", headers=_signed("s3")).raise_for_status()
     found = [re.search(f"<{name}>(.*?)</", made) for name in ("AccessKeyId", "SecretAccessKey")]
     key, secret = (match[1] for match in found if match is not None)
     return {"AWS_ACCESS_KEY_ID": key, "AWS_SECRET_ACCESS_KEY": secret, "AWS_REGION": "us-east-1"}
 
 
 def _ask(base: str, service: str, **form: str) -> str:
-    answer = httpx.post(f"{base}/", data={**form, "Version": "2010-05-08"}, headers=_signed(service), timeout=60)
+    answer = httpx2.post(f"{base}/", data={**form, "Version": "2010-05-08"}, headers=_signed(service), timeout=60)
     return answer.raise_for_status().text
 
 

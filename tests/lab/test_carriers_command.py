@@ -2,7 +2,7 @@
 
 import asyncio
 
-import httpx
+import httpx2
 import pytest
 
 from offhook.lab.carriers import Emulator, PostFault, RestFault, Tunnel, TwilioEmulator, phones
@@ -18,13 +18,13 @@ def test_every_carrier_brings_a_caller() -> None:
         async with Us().open() as us, every_carrier(answer_url=f"{us.base_url}/voice") as carriers:
             assert [carrier.name for carrier in carriers] == list(CARRIERS)
             for carrier in carriers:
-                async with httpx.AsyncClient(base_url=carrier.base_url, trust_env=False) as http:
+                async with httpx2.AsyncClient(base_url=carrier.base_url, trust_env=False) as http:
                     await _calls_in(carrier, us, http)
 
     run_virtual(whole(), limit_s=120, has_sockets=True)
 
 
-async def _calls_in(carrier: Emulator, us: Us, http: httpx.AsyncClient) -> None:
+async def _calls_in(carrier: Emulator, us: Us, http: httpx2.AsyncClient) -> None:
     if carrier.name == "vonage":
         us.ncco("/voice", [{"action": "talk", "text": "Goodbye."}])
     else:
@@ -56,7 +56,7 @@ def test_nobody_is_told_anything_without_a_key(name: str) -> None:
     async def whole() -> None:
         async with (
             CARRIERS[name]().running() as carrier,
-            httpx.AsyncClient(base_url=carrier.base_url, trust_env=False, timeout=1) as http,
+            httpx2.AsyncClient(base_url=carrier.base_url, trust_env=False, timeout=1) as http,
         ):
             paths = ["/2010-04-01/Accounts/AC1/Calls.json", "/v2/calls", "/v1/calls", "/v1/Account/x/Call/"]
             for path in [*paths, "/api/v1/Account/x/Call/", "/calls/x/application"]:
@@ -64,7 +64,7 @@ def test_nobody_is_told_anything_without_a_key(name: str) -> None:
             carrier.chaos.rest = [RestFault("rate_limited"), RestFault("server_error"), RestFault("hangs")]
             statuses = [(await http.get("/v2/calls")).status_code for _ in range(2)]
             assert statuses == [429, 500]
-            with pytest.raises(httpx.ReadTimeout):
+            with pytest.raises(httpx2.ReadTimeout):
                 await http.get("/v2/calls")
             assert carrier.calls == []
 

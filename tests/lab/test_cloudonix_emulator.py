@@ -5,7 +5,7 @@ from base64 import b64encode
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from websockets.asyncio.server import ServerConnection
 
@@ -17,7 +17,7 @@ OURS, THEIRS, THIRD = "+14155550100", "+12125550199", "+12125550177"
 
 
 class Cloudonix:
-    def __init__(self, carrier: CloudonixEmulator, us: Us, http: httpx.AsyncClient) -> None:
+    def __init__(self, carrier: CloudonixEmulator, us: Us, http: httpx2.AsyncClient) -> None:
         self.carrier, self.us, self.http = carrier, us, http
         http.headers["Authorization"] = f"Bearer {carrier.bearer_token}"
         self.domain = f"/customers/self/domains/{carrier.domain}"
@@ -42,7 +42,7 @@ class Cloudonix:
 
 
 def run(test: Callable[[Cloudonix, Us], Awaitable[None]]) -> None:
-    async def with_client(carrier: CloudonixEmulator, us: Us, http: httpx.AsyncClient) -> None:
+    async def with_client(carrier: CloudonixEmulator, us: Us, http: httpx2.AsyncClient) -> None:
         await test(Cloudonix(carrier, us, http), us)
 
     with_emulator(CloudonixEmulator, with_client)

@@ -5,7 +5,7 @@ from base64 import b64encode
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from websockets.asyncio.server import ServerConnection
 
@@ -20,7 +20,7 @@ MULAW = "audio/x-mulaw;rate=8000"
 
 
 class Client:
-    def __init__(self, carrier: PlivoLikeEmulator, us: Us, http: httpx.AsyncClient) -> None:
+    def __init__(self, carrier: PlivoLikeEmulator, us: Us, http: httpx2.AsyncClient) -> None:
         self.carrier, self.us, self.http = carrier, us, http
         self.base = f"{carrier.base}/{carrier.auth_id}"
         if carrier.name == "plivo":
@@ -51,7 +51,7 @@ class Client:
 
 
 def run(emulator: type[PlivoLikeEmulator], test: Callable[[Client, Us], Awaitable[None]]) -> None:
-    async def with_client(carrier: PlivoLikeEmulator, us: Us, http: httpx.AsyncClient) -> None:
+    async def with_client(carrier: PlivoLikeEmulator, us: Us, http: httpx2.AsyncClient) -> None:
         await test(Client(carrier, us, http), us)
 
     with_emulator(emulator, with_client)

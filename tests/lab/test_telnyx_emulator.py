@@ -6,7 +6,7 @@ from base64 import b64encode
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from websockets.asyncio.server import ServerConnection
@@ -21,7 +21,7 @@ RTP = {"stream_bidirectional_mode": "rtp", "stream_bidirectional_codec": "PCMU",
 
 
 class Telnyx:
-    def __init__(self, carrier: TelnyxEmulator, us: Us, http: httpx.AsyncClient) -> None:
+    def __init__(self, carrier: TelnyxEmulator, us: Us, http: httpx2.AsyncClient) -> None:
         self.carrier, self.us, self.http = carrier, us, http
         http.headers["Authorization"] = f"Bearer {carrier.api_key}"
         carrier.point_at(f"{us.base_url}/inbound")
@@ -40,7 +40,7 @@ class Telnyx:
             to, stream_url=self.us.media_url, webhook_url=f"{self.us.base_url}/events", **RTP, **more
         )
 
-    async def do(self, call: Call, command: str, **body: Any) -> httpx.Response:
+    async def do(self, call: Call, command: str, **body: Any) -> httpx2.Response:
         return await self.http.post(f"/v2/calls/{call.id}/actions/{command}", json=body)
 
     def events(self, call: Call) -> list[str]:
@@ -53,7 +53,7 @@ class Telnyx:
 
 
 def run(test: Callable[[Telnyx, Us], Awaitable[None]]) -> None:
-    async def with_client(carrier: TelnyxEmulator, us: Us, http: httpx.AsyncClient) -> None:
+    async def with_client(carrier: TelnyxEmulator, us: Us, http: httpx2.AsyncClient) -> None:
         await test(Telnyx(carrier, us, http), us)
 
     with_emulator(TelnyxEmulator, with_client)

@@ -6,7 +6,7 @@ from base64 import b64encode
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from websockets.asyncio.server import ServerConnection
 
@@ -25,7 +25,7 @@ Test = Callable[["Twilio", Us], Awaitable[None]]
 class Twilio:
     """The emulator and a client of it, with a number of ours and no queue."""
 
-    def __init__(self, carrier: TwilioEmulator, us: Us, http: httpx.AsyncClient) -> None:
+    def __init__(self, carrier: TwilioEmulator, us: Us, http: httpx2.AsyncClient) -> None:
         self.carrier, self.us, self.http = carrier, us, http
         self.account = f"/2010-04-01/Accounts/{carrier.account_sid}"
         self.auth = (carrier.account_sid, carrier.auth_token)
@@ -44,7 +44,7 @@ class Twilio:
         status = {"StatusCallback": f"{self.us.base_url}/status", "StatusCallbackEvent": EVENTS}
         return await self.place(url, **status, **more)
 
-    async def modify(self, call: Call, **form: str) -> httpx.Response:
+    async def modify(self, call: Call, **form: str) -> httpx2.Response:
         return await self.http.post(f"{self.account}/Calls/{call.id}.json", data=form, auth=self.auth)
 
     def streams(self, path: str = "/answer") -> str:
@@ -57,7 +57,7 @@ class Twilio:
 
 
 def run(test: Test) -> None:
-    async def with_client(carrier: TwilioEmulator, us: Us, http: httpx.AsyncClient) -> None:
+    async def with_client(carrier: TwilioEmulator, us: Us, http: httpx2.AsyncClient) -> None:
         await test(Twilio(carrier, us, http), us)
 
     with_emulator(TwilioEmulator, with_client)
@@ -323,7 +323,7 @@ def test_chaos() -> None:
 
         carrier.chaos.callbacks = [PostFault("forged", "status:*", times=9)]
         carrier.chaos.rest = [RestFault("acts_then_silent", "POST *Calls.json")]
-        with pytest.raises(httpx.RemoteProtocolError):
+        with pytest.raises(httpx2.RemoteProtocolError):
             await twilio.watched(twilio.streams())
         assert len(carrier.calls) == 2
         await carrier.settled()

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import httpx
+import httpx2
 import numpy as np
 import pytest
 from cryptography.hazmat.primitives.asymmetric import padding
@@ -22,7 +22,7 @@ TONE = (np.sin(np.arange(6400) * 0.2) * 8000).astype("<i2").tobytes()
 
 
 class Vonage:
-    def __init__(self, carrier: VonageEmulator, us: Us, http: httpx.AsyncClient) -> None:
+    def __init__(self, carrier: VonageEmulator, us: Us, http: httpx2.AsyncClient) -> None:
         self.carrier, self.us, self.http = carrier, us, http
         self.key_and_secret = (carrier.api_key, carrier.api_secret)
         carrier.limits.calls_per_second = carrier.limits.requests_per_second = None
@@ -36,7 +36,7 @@ class Vonage:
         signed = self.carrier.key.sign(".".join(parts).encode(), padding.PKCS1v15(), SHA256())
         return {"Authorization": f"Bearer {'.'.join(parts)}.{_part(signed)}"}
 
-    async def ask(self, method: str, path: str, body: Any = None) -> httpx.Response:
+    async def ask(self, method: str, path: str, body: Any = None) -> httpx2.Response:
         return await self.http.request(method, path, json=body, headers=self.token())
 
     async def place(self, **more: Any) -> Call:
@@ -68,7 +68,7 @@ def _part(value: bytes) -> str:
 
 
 def run(test: Callable[[Vonage, Us], Awaitable[None]]) -> None:
-    async def with_client(carrier: VonageEmulator, us: Us, http: httpx.AsyncClient) -> None:
+    async def with_client(carrier: VonageEmulator, us: Us, http: httpx2.AsyncClient) -> None:
         await test(Vonage(carrier, us, http), us)
 
     with_emulator(VonageEmulator, with_client)

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
 
-import httpx
+import httpx2
 from websockets.asyncio.server import ServerConnection, serve
 
 from offhook.lab.carriers.core.chaos import Chaos
@@ -75,7 +75,7 @@ def events(messages: list[Any]) -> list[str]:
 
 
 def with_emulator(
-    emulator: Callable[[], Emulator], test: Callable[[Any, Us, httpx.AsyncClient], Awaitable[None]]
+    emulator: Callable[[], Emulator], test: Callable[[Any, Us, httpx2.AsyncClient], Awaitable[None]]
 ) -> None:
     """Run a test with a carrier, our side, and a client that knows the carrier's address, on virtual time."""
 
@@ -86,8 +86,8 @@ def with_emulator(
     run_virtual(whole(), limit_s=120, has_sockets=True)
 
 
-def _client(carrier: Emulator) -> httpx.AsyncClient:
-    return httpx.AsyncClient(base_url=carrier.base_url, trust_env=False, timeout=60)
+def _client(carrier: Emulator) -> httpx2.AsyncClient:
+    return httpx2.AsyncClient(base_url=carrier.base_url, trust_env=False, timeout=60)
 
 
 async def first(messages: list[Any], event: str) -> dict[str, Any]:

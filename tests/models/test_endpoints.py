@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from httpx import AsyncClient
+from httpx2 import AsyncClient
 from sqlalchemy import select, text
 
 from offhook.lab.openai_server import UNAUTHORIZED, serve_openai

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from httpx import AsyncClient, Response
+from httpx2 import AsyncClient, Response
 
 from offhook.lab.speech.openai_audio import OpenAiAudioServer
 from tests.fixtures_orgs import OrgFixture

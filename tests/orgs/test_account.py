@@ -1,7 +1,7 @@
 """A person's own account: switching organizations, the password, the sessions."""
 
 import pytest
-from httpx import AsyncClient
+from httpx2 import AsyncClient
 
 from offhook.orgs import service
 from offhook.root import Root

@@ -5,7 +5,7 @@ import re
 from datetime import timedelta
 
 import pytest
-from httpx import AsyncClient
+from httpx2 import AsyncClient
 from sqlalchemy import select, update
 
 from offhook.orgs.sign_in.authentication import Authenticator

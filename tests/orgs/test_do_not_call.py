@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from httpx import AsyncClient
+from httpx2 import AsyncClient
 
 from offhook.orgs.do_not_call import do_not_call_list
 from offhook.orgs.do_not_call.do_not_call_list import Origin

@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
-from httpx import AsyncClient
+from httpx2 import AsyncClient
 from starlette.routing import BaseRoute
 
 from offhook.kit.database.database import _request_session

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from httpx import AsyncClient
+from httpx2 import AsyncClient
 from sqlalchemy import select
 
 from offhook.orgs.tables import ApiKey

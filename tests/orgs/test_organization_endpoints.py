@@ -1,7 +1,7 @@
 """The organization, its members and its audit log."""
 
 import pytest
-from httpx import AsyncClient
+from httpx2 import AsyncClient
 
 from offhook.orgs import Caller, audit
 from offhook.root import Root

@@ -1,7 +1,7 @@
 """Preferences, limits and the name of an organization."""
 
 import pytest
-from httpx import AsyncClient
+from httpx2 import AsyncClient
 from sqlalchemy import update
 
 from offhook.orgs.tables import Organization

@@ -1,6 +1,6 @@
 """The reference's shape of API keys at ``/user/api-keys``: the same keys by another name."""
 
-from httpx import AsyncClient
+from httpx2 import AsyncClient
 
 from tests.fixtures_orgs import OrgFixture
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from httpx import AsyncClient, Response
+from httpx2 import AsyncClient, Response
 
 from tests.fixtures_orgs import OrgFixture
 from tests.recordings.sounds import sound_file

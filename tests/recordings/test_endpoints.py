@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from httpx import AsyncClient
+from httpx2 import AsyncClient
 from sqlalchemy import text
 
 from offhook.orgs import Caller

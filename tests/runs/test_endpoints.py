@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 import pytest
-from httpx import AsyncClient
+from httpx2 import AsyncClient
 from sqlalchemy import select, text, update
 
 from offhook.kit.audio import MULAW_8K

@@ -5,7 +5,7 @@ import io
 from typing import Any
 
 import pytest
-from httpx import AsyncClient
+from httpx2 import AsyncClient
 
 from offhook.root import Root
 from offhook.runs import service

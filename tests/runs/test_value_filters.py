@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from httpx import AsyncClient
+from httpx2 import AsyncClient
 from sqlalchemy import delete, select, text, update
 
 from offhook.kit.filters.criteria import parse_conditions

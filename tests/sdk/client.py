@@ -6,7 +6,7 @@ an agent that it loads against the node types that it was served.
 
 from typing import Any, Self
 
-from httpx import ASGITransport, AsyncClient
+from httpx2 import ASGITransport, AsyncClient
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 

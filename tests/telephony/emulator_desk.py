@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from websockets.asyncio.server import ServerConnection
 
@@ -137,7 +137,7 @@ class Desk:
 
 
 def run(name: str, test: Callable[[Desk], Awaitable[None]]) -> None:
-    async def with_client(carrier: Any, us: Us, _: httpx.AsyncClient) -> None:
+    async def with_client(carrier: Any, us: Us, _: httpx2.AsyncClient) -> None:
         carrier.limits.calls_per_second = None
         http = CarrierHttp({name: carrier.base_url})
         carrier.own(OURS)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from httpx import AsyncClient, Response
+from httpx2 import AsyncClient, Response
 
 from offhook.kit.crypto import Keyring
 from offhook.root import Root

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from httpx import AsyncClient, Response
+from httpx2 import AsyncClient, Response
 from sqlalchemy import text
 
 from offhook.root import Root

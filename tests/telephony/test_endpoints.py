@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from httpx import AsyncClient
+from httpx2 import AsyncClient
 
 from offhook.orgs.do_not_call import do_not_call_list
 from offhook.orgs.tables import Organization

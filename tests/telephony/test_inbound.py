@@ -4,7 +4,7 @@ import json
 from datetime import timedelta
 
 import pytest
-from httpx import AsyncClient
+from httpx2 import AsyncClient
 from sqlalchemy import text, update
 
 from offhook.orgs.tables import Organization

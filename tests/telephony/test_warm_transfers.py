@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 import pytest
-from httpx import Response
+from httpx2 import Response
 
 from offhook.bootstrap import build_root, stop
 from offhook.root import Root

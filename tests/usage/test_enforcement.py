@@ -3,7 +3,7 @@
 from decimal import Decimal
 
 import pytest
-from httpx import AsyncClient
+from httpx2 import AsyncClient
 
 from offhook.root import Root
 from offhook.usage import ledger

@@ -3,7 +3,7 @@
 from typing import Any, ClassVar
 
 import pytest
-from httpx import AsyncClient
+from httpx2 import AsyncClient
 
 from tests.fixtures_orgs import OrgFixture
 from tests.workflows.conftest import Editor

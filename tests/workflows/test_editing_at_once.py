@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from httpx import AsyncClient, Response
+from httpx2 import AsyncClient, Response
 from sqlalchemy import func, select, text
 
 from offhook.root import Root

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-from httpx import AsyncClient
+from httpx2 import AsyncClient
 
 from tests.workflows.conftest import Editor
 from tests.workflows.definitions import agent, definition, edge, end, node, simple, start, trigger

@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from httpx import AsyncClient
+from httpx2 import AsyncClient
 
 from tests.workflows.conftest import Editor
 

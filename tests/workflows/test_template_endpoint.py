@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import pytest
-from httpx import AsyncClient
+from httpx2 import AsyncClient
 
 from offhook.models.ports import CallModels, LlmEvent, LlmRequest, ModelError, ModelRef, ModelSource, TextDelta
 from offhook.root import Root

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-import httpx
+import httpx2
 import typer
 from rich.console import Console
 
@@ -86,7 +86,7 @@ async def _call(wish: _Wish, url: str, database_url: str) -> dict[str, Any]:
             _report(wish, run)
             if wish.save_to is not None:
                 await client.save_recording(wish.workflow_id, run["workflow_run_id"], wish.save_to)
-        except httpx.TransportError as error:
+        except httpx2.TransportError as error:
             raise CommandError(f"The server went away: {type(error).__name__}.") from None
         finally:
             await client.close()

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-import httpx
+import httpx2
 import typer
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
@@ -27,9 +27,9 @@ SETTLE_S: Final = 10.0
 async def wait_ready(url: str) -> None:
     """Until the server answers; it announces itself a moment before its database is migrated and it listens."""
     until = asyncio.get_running_loop().time() + READY_S
-    async with httpx.AsyncClient(trust_env=False) as http:
+    async with httpx2.AsyncClient(trust_env=False) as http:
         while asyncio.get_running_loop().time() < until:
-            with suppress(httpx.TransportError):
+            with suppress(httpx2.TransportError):
                 if (await http.get(f"{url}/ready")).status_code == 200:
                     return
             await asyncio.sleep(0.1)
@@ -40,7 +40,7 @@ class CallClient:
     """One key's view of one server. Raises CommandError with the server's sentence."""
 
     def __init__(self, url: str, key: str) -> None:
-        self._http = httpx.AsyncClient(
+        self._http = httpx2.AsyncClient(
             base_url=f"{url}/api/v1", headers={"X-API-Key": key}, timeout=30, trust_env=False
         )
 
@@ -75,7 +75,7 @@ class CallClient:
     async def events(self, workflow_id: int, run_id: int) -> AsyncIterator[dict[str, Any]]:
         """Events from the first to the last, live; ends with the run."""
         address = f"/workflow/{workflow_id}/runs/{run_id}/events"
-        async with self._http.stream("GET", address, timeout=httpx.Timeout(30, read=None)) as stream:
+        async with self._http.stream("GET", address, timeout=httpx2.Timeout(30, read=None)) as stream:
             if stream.status_code != 200:
                 await stream.aread()
                 await self._answer(stream)
@@ -101,7 +101,7 @@ class CallClient:
     async def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         return await self._answer(await self._http.post(path, json=body))
 
-    async def _answer(self, answer: httpx.Response, *, is_json: bool = True) -> dict[str, Any]:
+    async def _answer(self, answer: httpx2.Response, *, is_json: bool = True) -> dict[str, Any]:
         if answer.status_code < 400:
             return dict(answer.json()) if is_json else {}
         try:

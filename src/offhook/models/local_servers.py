@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import httpx
+import httpx2
 
 from offhook.kit.egress import EgressPolicy
 from offhook.models.vendors import Kind
@@ -82,18 +82,18 @@ def policy(settings: Settings, known: Sequence[LocalServer] = KNOWN) -> EgressPo
 
 async def find(known: Sequence[LocalServer] = KNOWN) -> list[Found]:
     """Who answers on loopback right now; all ports at once, 0.6 s at most."""
-    async with httpx.AsyncClient(timeout=PROBE_S, trust_env=False) as client:
+    async with httpx2.AsyncClient(timeout=PROBE_S, trust_env=False) as client:
         answers = await asyncio.gather(*(_probe(client, server) for server in known))
     return [found for answer in answers for found in answer]
 
 
-async def _probe(client: httpx.AsyncClient, server: LocalServer) -> list[Found]:
+async def _probe(client: httpx2.AsyncClient, server: LocalServer) -> list[Found]:
     base_url = f"http://127.0.0.1:{server.port}/v1"
     try:
         async with asyncio.timeout(PROBE_S):
             answer = await client.get(f"{base_url}/models")
         body = answer.json() if answer.is_success else None
-    except (httpx.HTTPError, TimeoutError, ValueError, OSError):
+    except (httpx2.HTTPError, TimeoutError, ValueError, OSError):
         return []
     listed = body.get("data") if isinstance(body, dict) else None
     if not isinstance(listed, list):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 from urllib.parse import urlencode, urlsplit
 
-import httpx
+import httpx2
 
 from offhook.kit.tasks import Tasks
 from offhook.lab.carriers.core.chaos import Chaos, PostFault
@@ -106,13 +106,13 @@ class PostOffice:
         self._pending = 0
         self._idle = asyncio.Event()
         self._idle.set()
-        self._client: httpx.AsyncClient | None = None
+        self._client: httpx2.AsyncClient | None = None
         self.sent: list[Callback] = []
         self.lost: list[Callback] = []
         self.held: list[Callback] = []
         self.tunnels: list[Tunnel] = []
         # how we are reached (None: by the network); set it before the emulator runs
-        self.transport: httpx.AsyncBaseTransport | None = None
+        self.transport: httpx2.AsyncBaseTransport | None = None
         self.user_agent = "lab"
         # how often in all, how long between, and which answers are fine
         self.attempts = 1
@@ -120,7 +120,7 @@ class PostOffice:
         self.is_fine: Callable[[int], bool] = lambda status: status < 500
 
     def open(self) -> None:
-        self._client = httpx.AsyncClient(transport=self.transport, trust_env=False, timeout=ANSWER_WITHIN_S)
+        self._client = httpx2.AsyncClient(transport=self.transport, trust_env=False, timeout=ANSWER_WITHIN_S)
 
     async def close(self) -> None:
         await self._tasks.close()
@@ -243,7 +243,7 @@ class PostOffice:
         self.sent.append(callback)
         try:
             answer = await self._client.request(callback.method, url, content=body or None, headers=headers)
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             callback.status, callback.error = None, str(error) or type(error).__name__
             return callback
         callback.status, callback.answer = answer.status_code, answer.content
