@@ -75,7 +75,7 @@ FROM (
 _SUMS = (
     """INSERT INTO run_values (run_id, name, organization_id, workflow_id, created_at, value, number)
     SELECT r.id, v.name, r.organization_id, r.workflow_id, r.created_at, v.value, v.number
-    FROM runs AS r CROSS JOIN LATERAL run_values_of(r.initial_context, r.gathered_context) AS v""",
+    FROM runs AS r CROSS JOIN LATERAL extract_run_values(r.initial_context, r.gathered_context) AS v""",
     """INSERT INTO run_counts (organization_id, workflow_id, runs)
     SELECT organization_id, workflow_id, count(*) FROM runs GROUP BY 1, 2""",
     """INSERT INTO usage_buckets (organization_id, bucket_at, calls, duration_ms, billable_ms, cost_cents)

@@ -121,7 +121,7 @@ def questions_about_topics(count: int) -> Vectors:
 _IDS = """SELECT content.id AS content_id, space.id AS space_id FROM knowledge_contents content
  JOIN knowledge_spaces space USING (organization_id) WHERE organization_id = :organization_id"""
 _FILL = """WITH piece AS (INSERT INTO knowledge_chunks (organization_id, content_id, position, heading, text, tokens, words)
- SELECT :organization_id, :content_id, :start + at, '', body, 120, knowledge_words(:organization_id, body)
+ SELECT :organization_id, :content_id, :start + at, '', body, 120, knowledge_tsvector(:organization_id, body)
  FROM unnest(CAST(:bodies AS text[])) WITH ORDINALITY AS made (body, at) RETURNING id, position)
  INSERT INTO knowledge_vectors (space_id, chunk_id, content_id, embedding)
  SELECT :space_id, piece.id, :content_id, CAST(made.vector AS halfvec) FROM piece

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks a
 
 def test_the_first_start_says_what_it_does_and_where_it_is(offhook: Offhook) -> None:
     server = offhook.serve()
-    assert "Applying migration 0001: pgqueuer." in server.output()
+    assert "Applying migration 0001: initial schema." in server.output()
     assert f"Offhook is ready at {server.url}\n" in server.output()
     assert server.get("/health").status_code == 200
     assert server.get("/ready").json()["checks"] == {"database": "ok", "migrations": "ok", "jobs": "ok"}

@@ -25,4 +25,5 @@ def test_a_wheel_contains_the_page(tmp_path: Path) -> None:
     assert "offhook/_ui/index.html" in names
     assert any(name.startswith("offhook/_ui/assets/") and name.endswith(".js") for name in names)
     assert "offhook/_migrations/env.py" in names
+    assert "offhook/_migrations/versions/0001_initial_schema/runs.sql" in names
     assert not any("node_modules" in name for name in names)

@@ -1,6 +1,7 @@
 """Migrations: forwards only, once, in agreement with the tables of the code and of PgQueuer."""
 
 import asyncio
+import re
 import uuid
 
 import asyncpg
@@ -12,6 +13,7 @@ from offhook.bootstrap import METADATA
 from offhook.kit.database import migrations
 from offhook.kit.database.database import Database
 from tests.conftest import create_database, drop_database
+from tests.kit.catalog import read_catalog
 
 
 @pytest.fixture
@@ -23,10 +25,54 @@ async def empty_database(pg_url: str):
     await drop_database(pg_url, name)
 
 
-async def test_tables_of_the_code_and_migrations_agree(empty_database: Database) -> None:
+async def test_alembic_finds_no_difference_between_the_models_and_the_schema(empty_database: Database) -> None:
     await migrations.upgrade(empty_database, lambda _: None)
     async with empty_database.engine.connect() as connection:
         assert await connection.run_sync(migrations.differences, METADATA) == []
+
+
+async def test_the_schema_is_the_models_and_what_no_model_can_say(empty_database: Database, pg_url: str) -> None:
+    """Alembic compares neither the conditions of indexes nor their included columns, generated columns, collations and
+    storage options: PostgreSQL's own description of both does.
+    """
+    await migrations.upgrade(empty_database, lambda _: None)
+    migrated = await described(empty_database)
+    name = f"models_{uuid.uuid4().hex}"
+    of_models = Database(await create_database(pg_url, name, template="template0"))
+    try:
+        async with of_models.engine.begin() as connection:
+            await connection.execute(text("CREATE EXTENSION vector"))
+            await connection.run_sync(METADATA.create_all)
+        modelled = await described(of_models)
+    finally:
+        await of_models.dispose()
+        await drop_database(pg_url, name)
+
+    assert modelled - migrated == set()
+    others = ("alembic_version", "pgqueuer")
+    beyond = [(kind, line) for kind, line in migrated - modelled if not any(name in line for name in others)]
+    assert sorted((kind, name_of(line)) for kind, line in beyond) == [
+        ("function", "extract_run_values"),
+        ("function", "knowledge_tsvector"),
+        ("function", "record_run_count_changes"),
+        ("function", "sync_run_values"),
+        ("trigger", "record_run_deletes"),
+        ("trigger", "record_run_inserts"),
+        ("trigger", "sync_run_values_on_insert"),
+        ("trigger", "sync_run_values_on_update"),
+    ]
+
+
+async def described(database: Database) -> set[tuple[str, str]]:
+    async with database.engine.connect() as connection:
+        return await connection.run_sync(read_catalog)
+
+
+def name_of(definition: str) -> str:
+    """``sync_run_values`` of ``CREATE FUNCTION public.sync_run_values(…) …``."""
+    match = re.match(r"CREATE (?:OR REPLACE )?\w+ (?:public\.)?(\w+)", definition)
+    assert match is not None, definition
+    return match[1]
 
 
 async def test_pgqueuer_finds_the_tables_that_it_would_make_itself(empty_database: Database) -> None:
@@ -43,7 +89,7 @@ async def test_it_says_what_it_applies_and_the_second_time_nothing(empty_databas
     assert await migrations.current(empty_database) is None
     said: list[str] = []
     await migrations.upgrade(empty_database, said.append)
-    assert said[0] == "Applying migration 0001: pgqueuer."
+    assert said[0] == "Applying migration 0001: initial schema."
     assert len(said) == len(migrations.revisions())
     assert await migrations.is_current(empty_database)
 

@@ -7,7 +7,6 @@ from httpx2 import AsyncClient
 from sqlalchemy import text
 
 from offhook.kit.crypto import Keyring
-from offhook.kit.database import migrations
 from offhook.root import Root
 from offhook.tools import ToolBench, service
 from offhook.tools.credentials import open_headers
@@ -15,7 +14,6 @@ from offhook.tools.errors import CallFailed, CredentialUnreadable
 from tests.fakes.web import Reply, local_server
 from tests.fixtures_orgs import OrgFixture
 from tests.tools.conftest import Maker, http_api
-from tests.workflows.definitions import definition, node, start
 
 URL = "https://shop.example/orders"
 UNKNOWN = "00000000-0000-0000-0000-000000000000"
@@ -260,19 +258,3 @@ class TestWhereItMayBeSent:
         assert refused.json()["code"] == "credential_host_refused"
         assert (await maker.put(f"/credentials/{uuid}", json={"allowed_hosts": None})).status_code == 200
         assert await self.hosts(maker, uuid) is None
-
-    async def test_those_of_before_are_bound_to_where_they_are_used(self, maker: Maker, root: Root) -> None:
-        uuid, unused = await maker.credential(), await maker.credential(name="Other")
-        await maker.tool(http_api("https://Shop.Example:8443/{{order}}", credential_uuid=uuid))
-        asking = start(pre_call_fetch_url="https://crm.example/x", pre_call_fetch_credential_uuid=uuid)
-        telling = node("w", "webhook", endpoint_url="http://hooks.example", credential_uuid=uuid)
-        body = {"name": "Agent", "workflow_definition": definition(asking, telling)}
-        assert (await maker.post("/workflow/create/definition", json=body)).status_code == 200
-        (path,) = (migrations.folder() / "versions").glob("*_hosts_of_credentials.py")
-        names: dict[str, Any] = {}
-        exec(path.read_text().partition("down_revision")[2].partition("\n")[2].partition("def upgrade")[0], names)
-        async with root.db.transaction() as session:
-            await session.execute(text("UPDATE credentials SET allowed_hosts = NULL"))
-            await (await session.connection()).exec_driver_sql(names["BIND"])
-        assert await self.hosts(maker, uuid) == ["crm.example", "hooks.example", "shop.example"]
-        assert await self.hosts(maker, unused) is None

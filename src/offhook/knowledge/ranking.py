@@ -74,7 +74,7 @@ async def terms(session: AsyncSession, organization_id: int, question: str) -> l
     """The stems of a question that occur in the organization's pieces, the rarest first."""
     rows = await session.execute(
         text(
-            "SELECT asked.lexeme, known.chunks FROM unnest(knowledge_words(:organization_id, :question)) AS asked"
+            "SELECT asked.lexeme, known.chunks FROM unnest(knowledge_tsvector(:organization_id, :question)) AS asked"
             " JOIN knowledge_terms known ON known.organization_id = :organization_id AND known.term = asked.lexeme"
             " ORDER BY known.chunks, asked.lexeme LIMIT :most"
         ),
@@ -145,7 +145,7 @@ async def by_words(session: AsyncSession, where: Scope, found: Sequence[Term]) -
 
 
 def quoted(lexeme: str) -> str:
-    """A stem as a query; it holds no quote and no backslash (``knowledge_words`` leaves such words out)."""
+    """A stem as a query; it holds no quote and no backslash (``knowledge_tsvector`` leaves such words out)."""
     return f"'{lexeme}'"
 
 

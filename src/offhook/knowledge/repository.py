@@ -139,7 +139,7 @@ async def store_chunks(
         text(
             "INSERT INTO knowledge_chunks (organization_id, content_id, position, page, heading, text, tokens, words)"
             " SELECT :organization_id, :content_id, position, page, heading, text, tokens,"
-            "   knowledge_words(:organization_id, heading || ' ' || text)"
+            "   knowledge_tsvector(:organization_id, heading || ' ' || text)"
             " FROM jsonb_to_recordset(CAST(:pieces AS jsonb))"
             "   AS piece (position int, page int, heading text, text text, tokens int)"
             " ON CONFLICT (content_id, position) DO NOTHING"

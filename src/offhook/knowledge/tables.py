@@ -58,7 +58,7 @@ class Document(Base):
 
     __tablename__ = "knowledge_documents"
     __table_args__ = (
-        Index("ix_knowledge_documents_organization", "organization_id", "number"),
+        Index("ix_knowledge_documents_org", "organization_id", "number"),
         Index("ix_knowledge_documents_content", "content_id"),
     )
 

@@ -62,7 +62,7 @@ class PhoneNumber(Base):
     __table_args__ = (
         UniqueConstraint("telephony_configuration_id", "address_normalized"),
         Index("ix_phone_numbers_address", "address_normalized"),
-        Index("ix_phone_numbers_organization", "organization_id", "id"),
+        Index("ix_phone_numbers_org", "organization_id", "id"),
         Index(
             "uq_phone_numbers_default_caller",
             "telephony_configuration_id",
@@ -100,7 +100,7 @@ class RefusedCall(Base):
     __tablename__ = "refused_calls"
     __table_args__ = (
         UniqueConstraint("organization_id", "provider", "call_id"),
-        Index("ix_refused_calls_list", "organization_id", "id"),
+        Index("ix_refused_calls_org", "organization_id", "id"),
     )
 
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True)

@@ -42,7 +42,7 @@ class WebhookEvent(Base):
     __table_args__ = (
         UniqueConstraint("organization_id", "key"),
         Index("ix_webhook_events_org", "organization_id", "id"),
-        Index("ix_webhook_events_created", "created_at"),
+        Index("ix_webhook_events_created_at", "created_at"),
     )
 
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
