@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
-from httpx import AsyncClient
+from httpx2 import AsyncClient
 from pydantic import BeforeValidator
 
 from offhook.kit.http.path_ids import read_id, require_digits
