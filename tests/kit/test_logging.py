@@ -54,13 +54,11 @@ def test_a_traceback_shows_no_values(style: str) -> None:
 
 ASK = """
 import logging
-import httpx, httpx2, structlog
+import httpx2, structlog
 from offhook.kit.logging import set_up
 set_up("{level}", "json")
-for library in (httpx, httpx2):
-    transport = library.MockTransport(lambda request, library=library: library.Response(200))
-    with library.Client(transport=transport) as client:
-        client.post("https://vendor.test/v1/speak?key=ohk_secret")
+with httpx2.Client(transport=httpx2.MockTransport(lambda request: httpx2.Response(200))) as client:
+    client.post("https://vendor.test/v1/speak?key=ohk_secret")
 logging.getLogger("some.library.of.tomorrow").info("HTTP Request: POST https://vendor.test/?key=ohk_secret")
 structlog.get_logger("offhook.runs").info("run_ended")
 """
