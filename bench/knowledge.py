@@ -28,7 +28,7 @@ from tests.knowledge.test_hostile_files import CASES
 from bench import knowledge_faq
 from bench.knowledge_rig import Rig, manual, questions_about_topics, vocabulary
 from bench.knowledge_turn import turns
-from offhook.knowledge import ranking
+from offhook.knowledge import search_queries
 from offhook.knowledge.document_processing import as_text
 
 TOP_DIR = Path(__file__).parents[1]
@@ -87,10 +87,12 @@ async def compare(rig: Rig, organization_id: int, asked: Sequence[tuple[str, Cal
 async def rankings(rig: Rig, organization_id: int, question: str) -> dict[str, list[int]]:
     vector = as_text(await rig.offline.embed_query(question))[0]
     async with rig.root.db.transaction() as session:
-        where = await ranking.scope(session, organization_id, None)
-        near = [chunk for chunk, _ in await ranking.by_meaning(session, where, vector)]
-        said = await ranking.by_words(session, where, await ranking.terms(session, organization_id, question))
-    return {"vectors": near, "words": said, "hybrid": [chunk for chunk, _ in ranking.merged([near, said])]}
+        where = await search_queries.scope(session, organization_id, None)
+        near = [chunk for chunk, _ in await search_queries.by_meaning(session, where, vector)]
+        said = await search_queries.by_words(
+            session, where, await search_queries.terms(session, organization_id, question)
+        )
+    return {"vectors": near, "words": said, "hybrid": [chunk for chunk, _ in search_queries.merged([near, said])]}
 
 
 async def turn(rig: Rig) -> None:
@@ -179,16 +181,20 @@ async def nearest(rig: Rig, organization_id: int) -> None:
     shares = []
     for vector in as_text(questions_about_topics(20)):
         async with rig.root.db.transaction() as session:
-            where = await ranking.scope(session, organization_id, None)
-            by_index = [chunk for chunk, _ in await ranking.by_meaning(session, where, vector)]
-            exact = [chunk for chunk, _ in await ranking.by_meaning(session, _without_index(where), vector)]
-        shares.append([len(set(by_index[:depth]) & set(exact[:depth])) / depth for depth in (4, ranking.DEPTH)])
+            where = await search_queries.scope(session, organization_id, None)
+            by_index = [chunk for chunk, _ in await search_queries.by_meaning(session, where, vector)]
+            exact = [chunk for chunk, _ in await search_queries.by_meaning(session, _without_index(where), vector)]
+        shares.append([len(set(by_index[:depth]) & set(exact[:depth])) / depth for depth in (4, search_queries.DEPTH)])
     four, all_of_them = np.mean(shares, axis=0)
-    print(f"of the 4 nearest pieces the index finds {four:.3f}, of the {ranking.DEPTH} nearest {all_of_them:.3f}")
+    print(
+        f"of the 4 nearest pieces the index finds {four:.3f}, of the {search_queries.DEPTH} nearest {all_of_them:.3f}"
+    )
 
 
-def _without_index(where: ranking.Scope) -> ranking.Scope:
-    return ranking.Scope(where.organization_id, where.ids, where.chunks, where.space_id, where.model, where.dimensions)
+def _without_index(where: search_queries.Scope) -> search_queries.Scope:
+    return search_queries.Scope(
+        where.organization_id, where.ids, where.chunks, where.space_id, where.model, where.dimensions
+    )
 
 
 async def run(arguments: argparse.Namespace) -> None:

@@ -18,7 +18,7 @@ from offhook.kit.database.database import Database
 from offhook.kit.database.embedded_postgres import EmbeddedPostgres
 from offhook.knowledge import Search, service, vector_spaces
 from offhook.knowledge.document_processing import as_text
-from offhook.knowledge.embedding import Vectors, normalised
+from offhook.knowledge.embedder import Vectors, normalised
 from offhook.knowledge.offline.model import OfflineModel
 from offhook.knowledge.uploads import Intake
 from offhook.orgs import Caller

@@ -22,7 +22,7 @@ from picows import WSFrame, WSListener, WSMsgType, WSTransport, ws_connect
 
 from offhook.kit.audio import MULAW_8K
 from offhook.kit.egress import EgressClient
-from offhook.lab.speech.every import every_server
+from offhook.lab.speech.all_servers import every_server
 from offhook.lab.speech.openai_audio import OpenAiAudioServer
 from offhook.lab.speech.tones import speak
 from offhook.lab.speech.voices import VoiceServer

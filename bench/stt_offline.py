@@ -20,8 +20,8 @@ import numpy as np
 from offhook.kit.audio import MULAW_8K, Samples
 from offhook.models.ports import Expectation, SttEvent
 from offhook.models.providers.builtin.grammar import words_of
-from offhook.models.providers.builtin.speech_program import SpeechProgram
 from offhook.models.providers.builtin.stt import BuiltinStt
+from offhook.models.providers.builtin.synthesizer_process import SpeechProgram
 from offhook.models.providers.builtin.tts import BuiltinTts
 
 VOICES: Final = ("en-us", "en-gb", "en-us+f3", "en-us+m3", "en-gb-scotland", "en-us+f5")

@@ -13,7 +13,7 @@ from starlette.requests import HTTPConnection
 from offhook.jobs.registry import JobRegistry
 from offhook.kit.clock import Clock, SystemClock
 from offhook.kit.database.database import Database
-from offhook.kit.events import EventBus
+from offhook.kit.event_bus import EventBus
 from offhook.kit.files.storage import Storage
 from offhook.settings import Settings
 

@@ -29,7 +29,7 @@ def test_transactions_are_committed_in_one_place() -> None:
         for module in source()
         for line in calls(module, "commit")
         # The queue's in-memory twin names its own act so.
-        if module.name not in {"src/offhook/kit/database/database.py", "src/offhook/jobs/memory.py"}
+        if module.name not in {"src/offhook/kit/database/database.py", "src/offhook/jobs/memory_queue.py"}
     ]
     none(found)
 

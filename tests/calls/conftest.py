@@ -18,7 +18,7 @@ from offhook.root import Root
 from offhook.telephony.media.simulated_phone import Line
 from offhook.telephony.providers.twilio.peer import TwilioPeer
 from offhook.voice.ports import VadEngine
-from offhook.workflows import publishing, service
+from offhook.workflows import publication, service
 from offhook.workflows.ports import NoTools
 from tests import servers
 from tests.applications import lend_application
@@ -137,7 +137,7 @@ class LiveServer:
         caller = Caller(self.org.id, self.org.user_ids["owner"], None, "owner", is_superuser=False)
         async with self.root.db.transaction() as session:
             workflow = await service.create(session, caller, "Agent", definition, configurations=configurations)
-            await publishing.publish(session, NoTools(), caller, workflow.id)
+            await publication.publish(session, NoTools(), caller, workflow.id)
         self.workflow_id = workflow.id
 
     async def waiting_run(self, mode: str = "twilio") -> tuple[int, str]:

@@ -11,7 +11,7 @@ import pytest
 
 from offhook.lab.carriers import Emulator, PostFault, RestFault, SocketFault, phones
 from offhook.runs import Sweeper
-from offhook.runs.limits import live_calls
+from offhook.runs.call_limits import live_calls
 from tests.calls.carrier_desk import prepare
 from tests.calls.test_carriers import Desk, desks, each, root
 from tests.fakes.clock import SetClock

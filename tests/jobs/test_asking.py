@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.jobs import Asking, JobRegistry
-from offhook.jobs.memory import MemoryJobs
+from offhook.jobs.memory_queue import MemoryJobs
 
 ASKING = Asking("bill.read", (60.0, 600.0, 3600.0))
 

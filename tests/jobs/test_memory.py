@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook import jobs
-from offhook.jobs.memory import MemoryJobs
+from offhook.jobs.memory_queue import MemoryJobs
 from offhook.jobs.registry import JobRegistry
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from offhook.knowledge.document_processing import GIVEN_UP, Processing
 from offhook.knowledge.document_reader import Reader
-from offhook.knowledge.embedding import EmbeddingModel, Vectors, normalised
+from offhook.knowledge.embedder import EmbeddingModel, Vectors, normalised
 from offhook.knowledge.errors import EmbeddingFailed
 from offhook.knowledge.limits import MAX_ATTEMPTS
 from offhook.knowledge.tasks import STALE, sweep_handler

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from offhook.kit.reading.blocks import Block
+from offhook.kit.reading.chunker import Cutter, Piece
 from offhook.kit.reading.kinds import kind_of
-from offhook.kit.reading.pieces import Cutter, Piece
 from offhook.kit.reading.program import counter, read
 from offhook.knowledge.offline.model import tokenizer_path
 from tests.knowledge.conftest import Librarian

@@ -7,7 +7,7 @@ from sqlalchemy import text
 
 from offhook.knowledge.document_processing import Processing
 from offhook.knowledge.document_reader import Reader
-from offhook.knowledge.embedders import Embedders
+from offhook.knowledge.embedder_registry import Embedders
 from offhook.knowledge.offline.model import MISSING, OfflineModel
 from offhook.knowledge.reembedding import Moving
 from offhook.knowledge.search import Search

@@ -6,7 +6,7 @@ import httpx2
 import pytest
 
 from offhook.lab.carriers import Emulator, PostFault, RestFault, Tunnel, TwilioEmulator, phones
-from offhook.lab.carriers.every import CARRIERS, NUMBER, every_carrier
+from offhook.lab.carriers.all_carriers import CARRIERS, NUMBER, every_carrier
 from tests.fakes.clock import run_virtual
 from tests.lab.us import Us
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from offhook.kit.audio import MULAW_8K
 from offhook.models.ports import Expectation, ModelError, SttEvent
 from offhook.models.providers.builtin.grammar import arpabet, compile_grammar, without, words_of
-from offhook.models.providers.builtin.speech_program import SpeechProgram
 from offhook.models.providers.builtin.stt import BuiltinStt, BuiltinSttStream, judged
+from offhook.models.providers.builtin.synthesizer_process import SpeechProgram
 from offhook.models.providers.builtin.tts import BuiltinTts
 
 MENU = Expectation(

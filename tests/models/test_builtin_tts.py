@@ -14,7 +14,7 @@ import pytest
 
 from offhook.kit.processes.child_process import is_running
 from offhook.models.ports import ModelError
-from offhook.models.providers.builtin.speech_program import SAMPLE_RATE, SpeechProgram
+from offhook.models.providers.builtin.synthesizer_process import SAMPLE_RATE, SpeechProgram
 from offhook.models.providers.builtin.tts import MAX_PIECE, BuiltinTts, is_voice, pieces, speakable, synthesize
 
 
@@ -178,7 +178,7 @@ def test_blocking_synthesis_at_telephone_rate() -> None:
 def test_the_program_dies_with_a_killed_parent(tmp_path: Path) -> None:
     script = (
         "import asyncio, os, signal\n"
-        "from offhook.models.providers.builtin.speech_program import SpeechProgram\n"
+        "from offhook.models.providers.builtin.synthesizer_process import SpeechProgram\n"
         "async def main():\n"
         "    program = SpeechProgram()\n"
         "    await program.start()\n"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from offhook.models.providers.builtin import values
+from offhook.models.providers.builtin import spoken_values
 from offhook.models.providers.builtin.words import content, is_plain_polarity, polarity, tokens
 
 
@@ -22,7 +22,7 @@ from offhook.models.providers.builtin.words import content, is_plain_polarity, p
     ],
 )
 def test_digits(said: str, found: str) -> None:
-    assert values.digits(said) == found
+    assert spoken_values.digits(said) == found
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_digits(said: str, found: str) -> None:
     ],
 )
 def test_numbers(said: str, found: float | None) -> None:
-    assert values.number(said) == found
+    assert spoken_values.number(said) == found
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_numbers(said: str, found: float | None) -> None:
     ],
 )
 def test_days(said: str, found: str | None) -> None:
-    assert values.day(said) == found
+    assert spoken_values.day(said) == found
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_days(said: str, found: str | None) -> None:
     ],
 )
 def test_times(said: str, found: str | None) -> None:
-    assert values.time_of_day(said) == found
+    assert spoken_values.time_of_day(said) == found
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_times(said: str, found: str | None) -> None:
     ],
 )
 def test_names(said: str, found: str | None) -> None:
-    assert values.person_name(said) == found
+    assert spoken_values.person_name(said) == found
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_names(said: str, found: str | None) -> None:
     ],
 )
 def test_email(said: str, found: str | None) -> None:
-    assert values.email(said) == found
+    assert spoken_values.email(said) == found
 
 
 @pytest.mark.parametrize(

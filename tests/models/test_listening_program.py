@@ -12,7 +12,7 @@ import pytest
 
 from offhook.kit.processes.child_process import is_running
 from offhook.models.ports import ModelError
-from offhook.models.providers.builtin.listening_program import FINISH, PRONOUNCE, WORDS, ListeningProgram
+from offhook.models.providers.builtin.recognizer_process import FINISH, PRONOUNCE, WORDS, ListeningProgram
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ async def test_nothing_starts_after_the_end() -> None:
 def test_the_program_dies_with_a_killed_parent() -> None:
     script = (
         "import asyncio, os, signal\n"
-        "from offhook.models.providers.builtin.listening_program import ListeningProgram\n"
+        "from offhook.models.providers.builtin.recognizer_process import ListeningProgram\n"
         "async def main():\n"
         "    program = ListeningProgram()\n"
         "    await program.start()\n"

@@ -38,8 +38,8 @@ from offhook.models.ports import (
     ToolCalled,
     ToolSpec,
 )
-from offhook.models.providers.openai_compatible.endpoints import close_endpoints
 from offhook.models.providers.openai_compatible.llm import OpenAiCompatibleLlm
+from offhook.models.providers.openai_compatible.sdk_endpoints import close_endpoints
 from offhook.models.vendors import Choice
 
 QUICK = Timeouts(connect_s=1.0, first_token_s=0.3, between_tokens_s=0.3)

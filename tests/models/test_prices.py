@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from offhook.models.ports import LlmUsage, ModelRef
 from offhook.models.prices import CostLine, Price, PriceList, Unpriced, price_table
-from offhook.voice.usage import UsageCounter
+from offhook.voice.usage_counter import UsageCounter
 
 DAY = date(2026, 11, 21)
 TABLE = PriceList()

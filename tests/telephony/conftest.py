@@ -14,7 +14,7 @@ from offhook.root import Root
 from offhook.telephony.ports import CarrierAccount, CarrierFailed, Carriers, CarrierSpec, DialRequest
 from offhook.telephony.providers.sandbox.wire import SandboxWire
 from offhook.telephony.webhooks.endpoints import carrier_routes
-from offhook.workflows import publishing, service
+from offhook.workflows import publication, service
 from offhook.workflows.ports import NoTools
 from tests.applications import lend_application
 from tests.fakes.carrier import FakeCarrier
@@ -92,7 +92,7 @@ def make_agent(root: Root) -> MakeAgent:
         async with root.db.transaction() as session:
             workflow = await service.create(session, caller, "Front desk", definition)
             if is_published:
-                await publishing.publish(session, NoTools(), caller, workflow.id)
+                await publication.publish(session, NoTools(), caller, workflow.id)
             if draft is not None:
                 await service.update(session, caller, workflow.id, service.Changes(definition=draft))
         return Agent(workflow.id, path)

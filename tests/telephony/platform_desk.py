@@ -22,7 +22,7 @@ from offhook.orgs import service as orgs
 from offhook.root import Root
 from offhook.settings import Settings
 from offhook.telephony.events import CallEnded
-from offhook.workflows import publishing, service
+from offhook.workflows import publication, service
 from offhook.workflows.ports import NoTools
 from tests.applications import lend_application
 from tests.calls.carrier_desk import PUBLIC, THEIRS, open_account, prepare
@@ -56,7 +56,7 @@ class Platform:
             key = (await orgs.create_key(session, organization_id=organization_id, name="Test")).key
             caller = Caller(organization_id, None, None, "owner", is_superuser=False)
             agent = await service.create(session, caller, "Agent", simple_agent())
-            await publishing.publish(session, NoTools(), caller, agent.id)
+            await publication.publish(session, NoTools(), caller, agent.id)
         return organization_id, agent.id, {"X-API-Key": key}
 
     async def dial(self, number: str = THEIRS) -> tuple[int, Call | None]:

@@ -10,8 +10,8 @@ from offhook.telephony.media.in_process_socket import PipeEnd, pipe
 from offhook.telephony.media.session import MediaLeg, carry
 from offhook.telephony.ports import MachineAnswered
 from offhook.telephony.providers.sandbox.wire import SandboxWire
-from offhook.voice.leg import BAD_MESSAGE, NOT_CONNECTABLE
 from offhook.voice.ports import CallResult
+from offhook.voice.socket_leg import BAD_MESSAGE, NOT_CONNECTABLE
 from tests.fakes.clock import run_virtual
 
 START = b'{"type":"start","call_id":"SB1"}'

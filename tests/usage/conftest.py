@@ -10,7 +10,7 @@ import pytest
 
 from offhook.orgs import service as orgs
 from offhook.root import Root
-from offhook.usage.facts import Charge, RunFacts
+from offhook.usage.run_facts import Charge, RunFacts
 from offhook.usage.service import record_run
 from tests.fixtures_orgs import OrgFixture
 

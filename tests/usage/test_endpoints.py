@@ -11,7 +11,7 @@ from sqlalchemy import update
 from offhook.orgs.tables import Organization
 from offhook.root import Root
 from offhook.usage import ledger
-from offhook.usage.facts import ModelUse
+from offhook.usage.run_facts import ModelUse
 from tests.fixtures_orgs import OrgFixture
 from tests.usage.conftest import Record
 

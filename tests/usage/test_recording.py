@@ -9,8 +9,8 @@ import pytest
 
 from offhook.root import Root
 from offhook.usage import ledger, reports, repository
-from offhook.usage.facts import ModelUse
 from offhook.usage.periods import Period
+from offhook.usage.run_facts import ModelUse
 from offhook.usage.service import campaign_spend_cents, record_run
 from tests.fixtures_orgs import OrgFixture
 from tests.usage.conftest import Record, facts

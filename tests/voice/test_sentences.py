@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from offhook.voice.output.sentences import MAX_LENGTH, SentenceSplitter
+from offhook.voice.output.sentence_splitter import MAX_LENGTH, SentenceSplitter
 
 
 def cut(*deltas: str) -> list[str]:

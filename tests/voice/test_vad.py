@@ -4,8 +4,8 @@ import asyncio
 
 import numpy as np
 
+from offhook.voice.input.silero_vad_engine import WINDOW, SileroVad
 from offhook.voice.input.speech_detector import SpeechDetector
-from offhook.voice.input.vad_silero import WINDOW, SileroVad
 
 
 def test_hiss_and_silence_are_not_speech_and_every_window_is_answered() -> None:

@@ -11,7 +11,7 @@ from sqlalchemy import update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.bootstrap import build_root, stop
-from offhook.jobs.memory import MemoryJobs
+from offhook.jobs.memory_queue import MemoryJobs
 from offhook.jobs.registry import JobRegistry
 from offhook.kit.crypto import Keyring
 from offhook.kit.database.database import Database

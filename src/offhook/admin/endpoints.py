@@ -19,7 +19,7 @@ from offhook.kit.http.pagination import SliceParams, set_total
 from offhook.orgs import Now, RequireSuperuser
 from offhook.orgs import superuser_queries as orgs
 from offhook.runs.artifacts.links import Links, links_of
-from offhook.runs.lists import counts, listing
+from offhook.runs.lists import listing, workflow_run_counts
 from offhook.runs.lists import superuser_queries as runs
 from offhook.runs.lists.list_parameters import RunQueryParams, as_page
 from offhook.usage import accounts
@@ -42,7 +42,7 @@ async def list_organizations(
     set_total(response, total)
     ids = [organization.id for organization, _ in found]
     workflow_counts = await workflows.counts(session, ids)
-    run_counts = await counts.of_organizations(session)
+    run_counts = await workflow_run_counts.of_organizations(session)
     balances = await accounts.balances(session, ids)
     return [
         {
@@ -70,7 +70,7 @@ async def list_workflows(
     statuses = workflow_service.parse_statuses(status)
     rows, total = await workflows.listing(session, organization_id, statuses, limit=part.limit, offset=part.offset)
     names = await orgs.names(session, {row.organization_id for row in rows})
-    by_workflow = await counts.of_workflows(session, organization_id, [row.id for row in rows])
+    by_workflow = await workflow_run_counts.of_workflows(session, organization_id, [row.id for row in rows])
     shown = SuperuserWorkflowItem.json_of(rows, names, by_workflow)
     answer = Response(shown, media_type="application/json")
     set_total(answer, total)

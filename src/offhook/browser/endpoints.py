@@ -5,7 +5,7 @@ from typing import Annotated
 import structlog
 from fastapi import APIRouter, Query, WebSocket
 
-from offhook.browser.leg import BrowserLeg
+from offhook.browser.browser_leg import BrowserLeg
 from offhook.errors import DomainError
 from offhook.kit.http.path_ids import read_id
 from offhook.kit.media_sockets.sockets import PushSocket, open_socket
@@ -13,7 +13,7 @@ from offhook.root import Root
 from offhook.runs import LiveRuns
 from offhook.runs.errors import MediaTokenRefused
 from offhook.runs.live import media_tokens
-from offhook.voice.leg import FAULT, NOT_CONNECTABLE, REFUSED
+from offhook.voice.socket_leg import FAULT, NOT_CONNECTABLE, REFUSED
 
 router = APIRouter(prefix="/browser", tags=["browser"])
 log = structlog.get_logger(__name__)

@@ -32,9 +32,9 @@ from offhook.campaigns.webhook_events import tell
 from offhook.errors import DomainError
 from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
-from offhook.kit.events import EventBus
+from offhook.kit.event_bus import EventBus
 from offhook.orgs.do_not_call import do_not_call_list
-from offhook.runs.limits import call_room, calls_of_account
+from offhook.runs.call_limits import call_room, calls_of_account
 from offhook.telephony import Outbound
 from offhook.usage import service as usage
 

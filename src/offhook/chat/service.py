@@ -17,11 +17,11 @@ from offhook.recordings import Library
 from offhook.root import Root
 from offhook.runs import Run
 from offhook.runs import service as runs
+from offhook.runs.call_limits import TEXT_CHAT
 from offhook.runs.chats import chat_store, chat_turns
 from offhook.runs.chats.chat_store import Answer, Claim
 from offhook.runs.chats.chat_turns import NewTurn
 from offhook.runs.events import RunStarted
-from offhook.runs.limits import TEXT_CHAT
 from offhook.runs.live.call_knowledge import CallKnowledge
 from offhook.runs.live.call_sounds import CallSounds
 from offhook.runs.live.sweeper import finished

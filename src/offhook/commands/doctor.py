@@ -30,7 +30,7 @@ from offhook.models.errors import UnknownModel
 from offhook.models.registry import BUILTIN, ModelRegistry
 from offhook.models.vendors import Choice
 from offhook.settings import Settings
-from offhook.voice.input.vad_silero import VadModelMissing, model_path
+from offhook.voice.input.silero_vad_engine import VadModelMissing, model_path
 
 Status = Literal["ok", "warning", "failed"]
 UI = Path(__file__).parents[1] / "_ui" / "index.html"

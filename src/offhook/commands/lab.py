@@ -10,10 +10,10 @@ import typer
 from offhook.commands.console import CommandError, one_sentence, run
 from offhook.kit.audio import MULAW_8K, Resampler, Samples
 from offhook.lab.carriers import Emulator
-from offhook.lab.carriers.every import CARRIERS, NUMBER, every_carrier
-from offhook.lab.speech.every import DEFAULT_SCRIPT, AnyServer, Say, every_server
+from offhook.lab.carriers.all_carriers import CARRIERS, NUMBER, every_carrier
+from offhook.lab.speech.all_servers import DEFAULT_SCRIPT, AnyServer, Say, every_server
 from offhook.models.ports import ModelError
-from offhook.models.providers.builtin.speech_program import SpeechProgram
+from offhook.models.providers.builtin.synthesizer_process import SpeechProgram
 from offhook.models.providers.builtin.tts import DEFAULT_VOICE, BuiltinTts
 
 

@@ -5,7 +5,7 @@ from offhook.kit.tasks import Tasks
 from offhook.knowledge import endpoints, tasks
 from offhook.knowledge.document_processing import Processing
 from offhook.knowledge.document_reader import Reader
-from offhook.knowledge.embedders import Embedders
+from offhook.knowledge.embedder_registry import Embedders
 from offhook.knowledge.jobs import INDEX, PROCESS, REEMBED, SWEEP, SWEEP_FILES
 from offhook.knowledge.offline.model import OfflineModel
 from offhook.knowledge.passage_lookup import Consultant

@@ -13,8 +13,8 @@ from offhook.kit.database.database import Database
 from offhook.kit.files.objects import FileGone, StorageUnavailable
 from offhook.knowledge import repository, vector_spaces
 from offhook.knowledge.document_reader import DocumentUnreadable, Reader
-from offhook.knowledge.embedders import Embedders
-from offhook.knowledge.embedding import Embedder, Vectors
+from offhook.knowledge.embedder import Embedder, Vectors
+from offhook.knowledge.embedder_registry import Embedders
 from offhook.knowledge.errors import EmbeddingFailed, ModelMissing
 from offhook.knowledge.jobs import INDEX, PROCESS
 from offhook.knowledge.limits import MAX_ATTEMPTS

@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.kit.database.database import Database
 from offhook.kit.tasks import Tasks
 from offhook.knowledge import repository
-from offhook.knowledge.embedders import Embedders
+from offhook.knowledge.embedder_registry import Embedders
 from offhook.knowledge.errors import EmbeddingFailed
 from offhook.knowledge.limits import SHORT_TOKENS, TOP, WHOLE_TOKENS
 from offhook.knowledge.search import Search

@@ -11,8 +11,8 @@ from offhook.jobs.queue import enqueue
 from offhook.kit.database.database import Database
 from offhook.knowledge import repository, vector_spaces
 from offhook.knowledge.document_processing import embed_some
-from offhook.knowledge.embedders import Embedders
-from offhook.knowledge.embedding import Embedder, EmbeddingModel
+from offhook.knowledge.embedder import Embedder, EmbeddingModel
+from offhook.knowledge.embedder_registry import Embedders
 from offhook.knowledge.errors import EmbeddingFailed
 from offhook.knowledge.jobs import REEMBED
 from offhook.knowledge.tables import Chunk, DocumentContent, Space, Vector

@@ -11,12 +11,12 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.database.database import Database
-from offhook.knowledge import ranking, repository
+from offhook.knowledge import repository, search_queries
 from offhook.knowledge.document_processing import as_text
-from offhook.knowledge.embedders import Embedders
-from offhook.knowledge.embedding import EmbeddingModel
+from offhook.knowledge.embedder import EmbeddingModel
+from offhook.knowledge.embedder_registry import Embedders
 from offhook.knowledge.errors import EmbeddingFailed
-from offhook.knowledge.ranking import Scope
+from offhook.knowledge.search_queries import Scope
 
 # Questions of calls come again and again while they are spoken.
 _REMEMBERED: Final = 500
@@ -65,19 +65,21 @@ class Search:
             None if document_ids is None else [str(found) for ref in document_ids if (found := repository.as_uuid(ref))]
         )
         async with self._db.transaction() as session:
-            where = await ranking.scope(session, organization_id, ids)
+            where = await search_queries.scope(session, organization_id, ids)
         if not where.chunks:
             return []
         # a model of the process or of a vendor makes the vector while the database looks for the words
         vector, said = await asyncio.gather(self._vector(where, question), self._by_words(where, question))
         async with self._db.transaction() as session:
-            near = await ranking.by_meaning(session, where, vector) if vector is not None else []
+            near = await search_queries.by_meaning(session, where, vector) if vector is not None else []
             both = [[chunk_id for chunk_id, _ in near], said] if near else [said]
-            return await _hits(session, where, ranking.merged(both)[:limit], dict(near))
+            return await _hits(session, where, search_queries.merged(both)[:limit], dict(near))
 
     async def _by_words(self, where: Scope, question: str) -> list[int]:
         async with self._db.transaction() as session:
-            return await ranking.by_words(session, where, await ranking.terms(session, where.organization_id, question))
+            return await search_queries.by_words(
+                session, where, await search_queries.terms(session, where.organization_id, question)
+            )
 
     async def _vector(self, where: Scope, question: str) -> str | None:
         if where.model is None:

@@ -10,7 +10,7 @@ import structlog
 from offhook.jobs.queue import enqueue
 from offhook.jobs.registry import Handler
 from offhook.knowledge import superuser_queries, vector_spaces
-from offhook.knowledge.embedders import Embedders
+from offhook.knowledge.embedder_registry import Embedders
 from offhook.knowledge.jobs import PROCESS, REEMBED
 from offhook.knowledge.uploads import Intake
 from offhook.root import Hook, Root

@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.database.database import Database
 from offhook.knowledge import repository
-from offhook.knowledge.embedding import EmbeddingModel
+from offhook.knowledge.embedder import EmbeddingModel
 from offhook.knowledge.errors import EmbeddingFailed
 from offhook.knowledge.tables import Space, Vector
 

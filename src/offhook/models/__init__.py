@@ -6,12 +6,12 @@ from offhook.models import local_servers
 from offhook.models.configuration.vendor_offers import Configuring
 from offhook.models.endpoints import router
 from offhook.models.errors import UnknownModel
+from offhook.models.organization_models import OrganizationModels
 from offhook.models.ports import ModelSource
 from offhook.models.prices import Charging, ChargingByInstallation
 from offhook.models.prices import router as prices_router
 from offhook.models.registry import ModelRegistry
 from offhook.models.service import ModelConfigurations
-from offhook.models.source import OrganizationModels
 from offhook.root import Root
 from offhook.settings import SettingsError
 

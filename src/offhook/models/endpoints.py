@@ -7,7 +7,7 @@ from fastapi.responses import Response
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.openapi import answers
-from offhook.models.configuration import formats
+from offhook.models.configuration import configuration_formats
 from offhook.models.configuration.vendor_offers import Configuring
 from offhook.models.schemas import (
     ByokConfiguration,
@@ -88,7 +88,7 @@ async def migration_preview(caller: CurrentOrg, session: Session, models: Models
     return MigrationPreviewResponse(
         current_version=preview.current_version,
         changes=[ChangeResponse.model_validate(change) for change in preview.changes],
-        configuration=formats.masked(preview.services),
+        configuration=configuration_formats.masked(preview.services),
     )
 
 
@@ -105,7 +105,7 @@ def _sent(body: Any) -> dict[str, Any]:
 
 def _shown(models: Configuring, stored: Stored) -> ModelConfigurationResponse:
     return ModelConfigurationResponse(
-        configuration=formats.masked(stored.services),
+        configuration=configuration_formats.masked(stored.services),
         effective=EffectiveModels.model_validate(models.effective(stored.services)),
         source=stored.source,
     )

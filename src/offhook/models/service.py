@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.kit.crypto import Keyring, SecretUnreadable
 from offhook.kit.egress import EgressClient, EgressTimeout, HostNotFound
 from offhook.models import repository
-from offhook.models.configuration import embeddings, formats
+from offhook.models.configuration import configuration_formats, embeddings
 from offhook.models.configuration.resolution import Chosen
 from offhook.models.errors import AddressUnknown, KeyMissing
 from offhook.models.registry import ModelRegistry
@@ -32,7 +32,7 @@ class Stored:
     @property
     def services(self) -> dict[str, Any]:
         """In the format of version 2, whatever is stored."""
-        return self.configuration if self.version == VERSION else formats.upgraded(self.configuration)
+        return self.configuration if self.version == VERSION else configuration_formats.upgraded(self.configuration)
 
     @property
     def source(self) -> Literal["organization", "default"]:
@@ -77,7 +77,7 @@ class ModelConfigurations:
             except SecretUnreadable:
                 log.warning("model_keys_unreadable", organization_id=organization_id)
         if row.version == VERSION:
-            return Stored(VERSION, formats.with_keys(row.configuration, keys))
+            return Stored(VERSION, configuration_formats.with_keys(row.configuration, keys))
         return Stored(row.version, {**row.configuration, **keys})
 
     def chosen(self, services: Mapping[str, Any]) -> Chosen:
@@ -99,7 +99,7 @@ class ModelConfigurations:
 
     def completed(self, sent: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[str, Any]:
         """``sent`` with its stored keys, when it can be used. UnknownModel, KeyMasked, KeyMissing (422)."""
-        services = formats.keep_keys(sent, stored)
+        services = configuration_formats.keep_keys(sent, stored)
         for choices in self.chosen(services).by_kind.values():
             for choice in choices:
                 self._check_key(choice)
@@ -114,7 +114,7 @@ class ModelConfigurations:
         if OWN.isdisjoint(service):
             chosen = self._registry.chooser.choose(stored, {"tts": service})
         else:
-            chosen = self.chosen(formats.keep_keys({**stored, "tts": dict(service)}, stored))
+            chosen = self.chosen(configuration_formats.keep_keys({**stored, "tts": dict(service)}, stored))
         choice = chosen.by_kind["tts"][0]
         self._check_key(choice)
         return choice
@@ -138,7 +138,7 @@ class ModelConfigurations:
 
         AddressRefused, UrlInvalid, AddressUnknown (422) for what calls would not be let through to.
         """
-        for place, service in formats.places(dict(services)):
+        for place, service in configuration_formats.places(dict(services)):
             if not service.get("base_url"):
                 continue
             try:
@@ -154,7 +154,7 @@ class ModelConfigurations:
         if stored.version == VERSION:
             return Preview(VERSION, [], stored.services)
         self.chosen(stored.services)
-        return Preview(stored.version, formats.changes(stored.configuration), stored.services)
+        return Preview(stored.version, configuration_formats.changes(stored.configuration), stored.services)
 
     async def migrate(self, session: AsyncSession, caller: Caller) -> Stored:
         """To version 2, in the caller's transaction; a second time does nothing. UnknownModel (422)."""
@@ -176,9 +176,13 @@ class ModelConfigurations:
 
     async def _store(self, session: AsyncSession, caller: Caller, stored: Stored) -> None:
         if stored.version == VERSION:
-            configuration, keys = formats.without_keys(stored.configuration)
+            configuration, keys = configuration_formats.without_keys(stored.configuration)
         else:
-            keys = {name: value for name, value in stored.configuration.items() if formats.FLAT_KEYS.search(name)}
+            keys = {
+                name: value
+                for name, value in stored.configuration.items()
+                if configuration_formats.FLAT_KEYS.search(name)
+            }
             configuration = {name: value for name, value in stored.configuration.items() if name not in keys}
         sealed = None
         if keys:
@@ -209,8 +213,8 @@ def effective(choice: Choice) -> dict[str, Any]:
 
 def _audited(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
     """What changed, without any key: the services as they are now, and whose keys are new or gone."""
-    shown, new = formats.without_keys(after)
-    _, old = formats.without_keys(before)
+    shown, new = configuration_formats.without_keys(after)
+    _, old = configuration_formats.without_keys(before)
     return {"configuration": shown, "keys_changed": sorted(p for p in {*new, *old} if new.get(p) != old.get(p))}
 
 

@@ -13,7 +13,7 @@ from offhook.runs.events import RunFinished, RunStarted
 from offhook.runs.finishing import node_webhooks, reviews
 from offhook.runs.finishing.node_webhooks import NodeWebhooks
 from offhook.runs.finishing.reviews import Reviews
-from offhook.runs.lists import counts, usage_endpoints
+from offhook.runs.lists import usage_endpoints, workflow_run_counts
 from offhook.runs.live.calls import LiveCall, LiveRuns
 from offhook.runs.live.event_streams import RunStreams
 from offhook.runs.live.event_writer import EventWriter
@@ -42,7 +42,7 @@ class _RunCounts:
     """Implements ``workflows.ports.RunCounter``."""
 
     async def count(self, session: AsyncSession, organization_id: int, workflow_ids: Collection[int]) -> dict[int, int]:
-        return await counts.of_workflows(session, organization_id, workflow_ids)
+        return await workflow_run_counts.of_workflows(session, organization_id, workflow_ids)
 
 
 class _Charging:
@@ -81,9 +81,9 @@ def register(root: Root) -> None:
     root.jobs.add("run.sweep", sweeper.handle, every_s=root.settings.sweep_interval_s)
 
     async def fold_counts(_: dict[str, Any]) -> None:
-        await counts.fold(root.db)
+        await workflow_run_counts.fold(root.db)
 
-    root.jobs.add("run.fold_counts", fold_counts, every_s=counts.FOLD_EVERY_S)
+    root.jobs.add("run.fold_counts", fold_counts, every_s=workflow_run_counts.FOLD_EVERY_S)
 
     async def sweep_once() -> None:
         await sweeper.sweep(trusting=True)

@@ -13,9 +13,9 @@ from offhook.orgs import CurrentOrg, RequireMember
 from offhook.root import database_of
 from offhook.runs import repository, service
 from offhook.runs.artifacts.links import BROWSER, Links, links_of
+from offhook.runs.call_limits import TEXT_CHAT
 from offhook.runs.errors import UnknownMode
 from offhook.runs.finishing import reviews
-from offhook.runs.limits import TEXT_CHAT
 from offhook.runs.lists import listing, usage_list
 from offhook.runs.lists.list_parameters import RunQueryParams, as_page
 from offhook.runs.lists.listing import page_of_runs

@@ -12,9 +12,9 @@ from offhook.kit.phone_numbers import is_e164
 from offhook.orgs import Caller, audit
 from offhook.orgs.do_not_call import do_not_call_list
 from offhook.runs import repository
+from offhook.runs.call_limits import TEXT_CHAT, take_call_slot
 from offhook.runs.errors import RunNotFound, WorkflowHasNoStart
 from offhook.runs.finishing import finalization
-from offhook.runs.limits import TEXT_CHAT, take_call_slot
 from offhook.runs.records import event_store
 from offhook.runs.records.event_store import NewEvent
 from offhook.runs.records.status_transitions import RunNews, move_all

@@ -10,10 +10,10 @@ from offhook.runs import LiveRuns, RunFinished
 from offhook.runs.live.call_tools import TransferDesk
 from offhook.telephony.accounts import endpoints as account_endpoints
 from offhook.telephony.accounts import number_endpoints
+from offhook.telephony.accounts.account_numbers import Numbers
 from offhook.telephony.accounts.credentials import SANDBOX, Accounts
 from offhook.telephony.accounts.number_lookup import CarrierLookup
 from offhook.telephony.accounts.number_purchasing import ManagedNumbers
-from offhook.telephony.accounts.numbers import Numbers
 from offhook.telephony.accounts.public_urls import PublicAddress
 from offhook.telephony.accounts.service import AccountHooks, Configurations
 from offhook.telephony.call_signals import Signals
@@ -31,11 +31,11 @@ from offhook.telephony.media.admission import MediaGate, SandboxBook, SandboxExc
 from offhook.telephony.media.carrier_signals import CarrierLine
 from offhook.telephony.media.no_media_sweeper import UnheardCalls
 from offhook.telephony.ports import Carriers, CarrierSpec, ConfigSpec
+from offhook.telephony.providers.sandbox.caller_voice import TtsVoice
 from offhook.telephony.providers.sandbox.catalog import SandboxCatalog
 from offhook.telephony.providers.sandbox.network import SandboxNetwork
 from offhook.telephony.providers.sandbox.numbers import SandboxNumbers
 from offhook.telephony.providers.sandbox.transfers import SandboxTransfers
-from offhook.telephony.providers.sandbox.voice import TtsVoice
 from offhook.telephony.providers.sandbox.wire import SandboxWire
 from offhook.telephony.transfers.callbacks import TransferResults
 from offhook.telephony.transfers.service import Transfers

@@ -4,8 +4,8 @@ from offhook.kit.crypto import Keyring
 from offhook.kit.egress import EgressClient
 from offhook.root import Root
 from offhook.tools import endpoints
-from offhook.tools.bench import ToolBench
 from offhook.tools.ports import NoWorkflows, ReferenceFinder
+from offhook.tools.tool_runner import ToolBench
 
 __all__ = ["ReferenceFinder", "ToolBench", "register"]
 

@@ -12,7 +12,6 @@ from offhook.kit.http.pagination import SliceParams, set_total
 from offhook.orgs import CurrentOrg, RequireMember
 from offhook.root import use
 from offhook.tools import repository, service
-from offhook.tools.bench import ToolBench, Trial
 from offhook.tools.definitions import Category
 from offhook.tools.ports import ReferenceFinder
 from offhook.tools.schemas import (
@@ -28,6 +27,7 @@ from offhook.tools.schemas import (
     UpdateCredentialRequest,
     UpdateToolRequest,
 )
+from offhook.tools.tool_runner import ToolBench, Trial
 
 tools = APIRouter(prefix="/tools", tags=["tools"])
 credentials = APIRouter(prefix="/credentials", tags=["tools"])

@@ -7,11 +7,11 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.usage import reports, repository
-from offhook.usage.facts import UNKNOWN, Charge, ModelUse, RunFacts, counters
 from offhook.usage.ledger import Standing, add_credit, is_enforced, may_start, require_credit, standing
+from offhook.usage.metering import record_run, record_runs
 from offhook.usage.outcomes import ordered
-from offhook.usage.recording import record_run, record_runs
 from offhook.usage.reports import by_agent
+from offhook.usage.run_facts import UNKNOWN, Charge, ModelUse, RunFacts, counters
 
 __all__ = [
     "UNKNOWN",

@@ -7,7 +7,7 @@ from typing import Any, Literal, cast, get_args
 
 from offhook.voice.input.dictionary import NO_WORDS, Dictionary, parse_dictionary
 from offhook.voice.output.ambience import Ambience
-from offhook.voice.safety.voicemail import VoicemailAction, VoicemailConfig
+from offhook.voice.safety.voicemail_detector import VoicemailAction, VoicemailConfig
 
 TurnStart = Literal["default", "min_words", "provisional_vad", "never"]
 TurnStop = Literal["default", "transcription", "silence", "turn_analyzer"]

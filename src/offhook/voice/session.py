@@ -11,7 +11,7 @@ from offhook.voice.config import CallConfig
 from offhook.voice.dialog.conversation import Conversation
 from offhook.voice.dialog.llm_chain import LlmChain
 from offhook.voice.events import TurnTiming
-from offhook.voice.input.digits import DigitCollector
+from offhook.voice.input.digit_collector import DigitCollector
 from offhook.voice.input.listener import Listener
 from offhook.voice.input.turns import Listening
 from offhook.voice.output.ambience import AmbientLeg
@@ -21,7 +21,7 @@ from offhook.voice.ports import CallLeg, CallResult, Recorder, RunSink, VadEngin
 from offhook.voice.safety.call_termination import Parting
 from offhook.voice.safety.voicemail_handler import MachineAnswer
 from offhook.voice.safety.watchdog import Watchdog
-from offhook.voice.usage import UsageCounter
+from offhook.voice.usage_counter import UsageCounter
 from offhook.workflows.graph import Edge
 
 MAX_START_DELAY_S: Final = 10.0

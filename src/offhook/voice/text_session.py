@@ -12,7 +12,7 @@ from offhook.voice.dialog.llm_chain import LlmChain
 from offhook.voice.errors import AllModelsFailed, EmptyTurn
 from offhook.voice.events import VoiceEvent
 from offhook.voice.ports import CallResult, RunSink
-from offhook.voice.usage import UsageCounter
+from offhook.voice.usage_counter import UsageCounter
 
 
 class TextSession:

@@ -23,7 +23,7 @@ from offhook.orgs import Caller, audit
 from offhook.webhooks import repository, service
 from offhook.webhooks.errors import WebhookDisabled, WebhookSecretUnreadable
 from offhook.webhooks.repository import Due
-from offhook.webhooks.retries import SWITCH_OFF_AFTER, next_delay_s
+from offhook.webhooks.retry_schedule import SWITCH_OFF_AFTER, next_delay_s
 from offhook.webhooks.tables import WebhookAttempt, WebhookEndpoint, WebhookEvent
 
 TIMEOUT_S: Final = 15.0

@@ -12,7 +12,7 @@ from offhook.kit.http.revisions import IfMatch, set_revision
 from offhook.models import ModelConfigurations
 from offhook.orgs import CurrentOrg, RequireMember
 from offhook.root import use
-from offhook.workflows import lifecycle, publishing, service
+from offhook.workflows import lifecycle, publication, service
 from offhook.workflows.hooks import WorkflowHooks
 from offhook.workflows.ports import RunCounter, ToolCatalogue
 from offhook.workflows.schemas import (
@@ -201,7 +201,7 @@ async def publish_workflow(
     if_match: IfMatch,
 ) -> PublishWorkflowResponse:
     """Validates the draft in full and makes it the version that answers calls. Of two who publish at once, one gets 409."""
-    version, revision = await publishing.publish(
+    version, revision = await publication.publish(
         session, tools, org, workflow_id, models=models, expected_revision=if_match
     )
     set_revision(response, revision)
@@ -212,7 +212,7 @@ async def publish_workflow(
 async def validate_workflow(
     workflow_id: Id, org: CurrentOrg, session: Session, tools: Tools, models: Models
 ) -> ValidateWorkflowResponse:
-    report = await publishing.validate_shown(session, tools, models, org.organization_id, workflow_id)
+    report = await publication.validate_shown(session, tools, models, org.organization_id, workflow_id)
     return ValidateWorkflowResponse.of(report)
 
 

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from offhook.kit.audio import MULAW_8K
-from offhook.lab.speech.ears import EarServer
 from offhook.lab.speech.openai_audio import OpenAiAudioServer
+from offhook.lab.speech.recognizers import EarServer
 from offhook.lab.speech.server import Fault
 from offhook.lab.speech.tones import Ear, Word, speak
 from offhook.lab.speech.voices import VoiceServer
 from offhook.models.ports import Stt, Tts
-from offhook.models.providers.openai_compatible.http import close_clients
+from offhook.models.providers.openai_compatible.http_requests import close_clients
 from offhook.models.providers.openai_compatible.stt import OpenAiCompatibleStt
 from offhook.models.providers.openai_compatible.tts import OpenAiCompatibleTts
 from offhook.models.speech.stt import SocketStt

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from offhook.lab.speech.ears import AssemblyAiServer, EarServer
+from offhook.lab.speech.recognizers import AssemblyAiServer, EarServer
 from offhook.lab.speech.server import Fault
 from offhook.models.ports import Expectation, ModelError
 from offhook.models.speech.stt import SocketStt, SocketSttStream

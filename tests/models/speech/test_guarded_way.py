@@ -4,7 +4,7 @@ import pytest
 
 from offhook.kit.egress import EgressClient, EgressPolicy
 from offhook.models.ports import ModelError
-from offhook.models.providers.openai_compatible.http import close_clients
+from offhook.models.providers.openai_compatible.http_requests import close_clients
 from offhook.models.providers.openai_compatible.tts import OpenAiCompatibleTts
 from offhook.models.speech.network_route import Way
 from offhook.models.speech.stt import SocketStt

@@ -12,7 +12,7 @@ from offhook.lab.speech.server import Fault
 from offhook.lab.speech.tones import read
 from offhook.lab.speech.voices import NO_VOICE
 from offhook.models.ports import Expectation, ModelError
-from offhook.models.providers.openai_compatible.http import close_clients
+from offhook.models.providers.openai_compatible.http_requests import close_clients
 from offhook.models.providers.openai_compatible.stt import OpenAiCompatibleStt, TranscribedUtterances
 from offhook.models.providers.openai_compatible.tts import OpenAiCompatibleTts
 from offhook.models.vendors import Choice

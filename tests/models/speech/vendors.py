@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from offhook.kit.audio import MULAW_8K, Resampler, Samples
-from offhook.lab.speech.ears import (
+from offhook.lab.speech.openai_audio import OpenAiAudioServer
+from offhook.lab.speech.recognizers import (
     AssemblyAiServer,
     DeepgramEarServer,
     EarServer,
     OpenAiRealtimeServer,
     SpeechmaticsServer,
 )
-from offhook.lab.speech.openai_audio import OpenAiAudioServer
 from offhook.lab.speech.tones import read, speak
 from offhook.lab.speech.voices import (
     CartesiaServer,

@@ -40,10 +40,10 @@ from offhook.errors import DomainError
 from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
 from offhook.kit.database.group_commit import Batcher
-from offhook.kit.events import EventBus
+from offhook.kit.event_bus import EventBus
 from offhook.orgs.do_not_call import do_not_call_list
 from offhook.runs import service as runs
-from offhook.runs.limits import call_room, calls_of_account, lock_call_slots
+from offhook.runs.call_limits import call_room, calls_of_account, lock_call_slots
 from offhook.runs.records import bulk
 from offhook.telephony import Outbound
 from offhook.telephony.calls.outbound import BatchCall

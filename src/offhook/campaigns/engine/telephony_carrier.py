@@ -11,7 +11,7 @@ import structlog
 from offhook.campaigns.engine.ports import FateUnknown, Found, NotPlaced, Placing
 from offhook.errors import DomainError
 from offhook.kit.clock import Clock
-from offhook.kit.events import EventBus
+from offhook.kit.event_bus import EventBus
 from offhook.telephony import CallEnded, CallReports, Outbound
 from offhook.telephony.calls.outbound import PreparedCall
 from offhook.telephony.ports import CarrierFailed, StatusUpdate

@@ -27,7 +27,7 @@ from offhook.errors import NotReady
 from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
 from offhook.orgs.do_not_call import do_not_call_list
-from offhook.runs.limits import call_room
+from offhook.runs.call_limits import call_room
 from offhook.runs.lists import call_summaries
 from offhook.workflows.validation.references import needed_variables
 

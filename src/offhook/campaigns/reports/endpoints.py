@@ -11,10 +11,10 @@ from offhook.campaigns.errors import UploadNotFound
 from offhook.campaigns.intake.contact_files import VALID_S, ContactFiles, name_of
 from offhook.campaigns.intake.preflight import Preflight
 from offhook.campaigns.reports.dial_blockers import WhyNotNow
-from offhook.campaigns.reports.periods import period
 from offhook.campaigns.reports.presenter import Views
 from offhook.campaigns.reports.progress_streams import ProgressStreams, as_sse
 from offhook.campaigns.reports.report import report
+from offhook.campaigns.reports.report_period import period
 from offhook.campaigns.reports.timeline import timeline
 from offhook.campaigns.schemas import (
     ContactItem,

@@ -13,7 +13,7 @@ from offhook.campaigns.rules.slots import effective_cap
 from offhook.campaigns.tables import Campaign
 from offhook.errors import DomainError
 from offhook.kit.clock import Clock
-from offhook.runs.limits import call_room
+from offhook.runs.call_limits import call_room
 from offhook.telephony import Outbound
 from offhook.workflows import service as workflows
 

@@ -15,7 +15,7 @@ from offhook.kit.http.json_bodies import JsonBodies
 from offhook.kit.http.paths import PathIndex
 from offhook.kit.http.proxies import TrustedProxies
 from offhook.kit.http.slashes import EitherSlash
-from offhook.kit.http.ui import WebUi
+from offhook.kit.http.web_ui import WebUi
 from offhook.settings import Settings
 
 __all__ = ["Check", "install_http"]

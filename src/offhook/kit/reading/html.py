@@ -7,7 +7,7 @@ from typing import Any, Final
 from selectolax.lexbor import LexborHTMLParser
 
 from offhook.kit.reading.blocks import Block, row
-from offhook.kit.reading.plain import decoded
+from offhook.kit.reading.plain_text import decoded
 
 _UNSEEN: Final = "script,style,noscript,template,nav,footer,aside,form,svg,iframe,object,[hidden],[aria-hidden=true]"
 _HEADINGS: Final = {f"h{level}": level for level in range(1, 7)}

@@ -17,11 +17,11 @@ from tokenizers import Tokenizer
 
 from offhook.kit.json_values import plain_text
 from offhook.kit.reading.blocks import Block, Unreadable, bounded
+from offhook.kit.reading.chunker import Counter, Cutter
 from offhook.kit.reading.docx import read_docx
 from offhook.kit.reading.html import read_html
 from offhook.kit.reading.pdf import read_pdf
-from offhook.kit.reading.pieces import Counter, Cutter
-from offhook.kit.reading.plain import read_csv, read_markdown, read_text
+from offhook.kit.reading.plain_text import read_csv, read_markdown, read_text
 
 UNREADABLE: Final = 3
 TOO_HARD: Final = 4

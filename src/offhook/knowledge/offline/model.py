@@ -14,9 +14,9 @@ from typing import Any, Final
 import numpy as np
 import structlog
 
-from offhook.kit.onnx import onnx_session
+from offhook.kit.onnx_sessions import onnx_session
 from offhook.kit.processes.limited_programs import LimitedPrograms, Limits
-from offhook.knowledge.embedding import EmbeddingModel, Vectors
+from offhook.knowledge.embedder import EmbeddingModel, Vectors
 from offhook.knowledge.errors import EmbeddingFailed, ModelMissing
 
 MODEL: Final = EmbeddingModel("builtin", "all-minilm-l6-v2")

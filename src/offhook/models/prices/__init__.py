@@ -3,8 +3,8 @@
 from offhook.models.prices.calculation import CostLine, PriceList, Unpriced
 from offhook.models.prices.endpoints import router
 from offhook.models.prices.ports import Charging, ChargingByInstallation
+from offhook.models.prices.published_prices import Price, price_table
 from offhook.models.prices.service import price_list
-from offhook.models.prices.table import Price, price_table
 
 __all__ = [
     "Charging",

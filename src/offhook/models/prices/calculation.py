@@ -8,7 +8,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Any, Final
 
-from offhook.models.prices.table import Price, price_table
+from offhook.models.prices.published_prices import Price, price_table
 
 ANY_MODEL: Final = "*"
 # usage counter -> (unit of the line, price key, how many units that price is for)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, BeforeValidator, Field, StringConstraints, model_validator
 
 from offhook.kit.json_numbers import Whole, no_boolean
-from offhook.models.prices.table import KEYS
+from offhook.models.prices.published_prices import KEYS
 
 Kind = Literal["llm", "tts", "stt", "carrier"]
 Dollars = Annotated[Decimal, BeforeValidator(no_boolean), Field(ge=0, le=1_000_000, max_digits=16, decimal_places=8)]

@@ -9,8 +9,8 @@ from offhook.errors import Forbidden, NotFound
 from offhook.models.prices import repository
 from offhook.models.prices.calculation import PriceList
 from offhook.models.prices.ports import Charging
+from offhook.models.prices.published_prices import Price, price_table
 from offhook.models.prices.schemas import OwnPriceRequest, PriceItem
-from offhook.models.prices.table import Price, price_table
 from offhook.orgs import Caller, audit
 
 

@@ -9,11 +9,11 @@ from typing import Any, Final, Protocol
 
 from offhook.kit.audio import Resampler
 from offhook.models.ports import Expectation, ModelError, ModelRef, SttEvent
+from offhook.models.speech.audio_replay import Replay
 from offhook.models.speech.errors import VendorErrors
 from offhook.models.speech.formats import WireFormat
 from offhook.models.speech.network_route import STRAIGHT, Way
-from offhook.models.speech.replay import Replay
-from offhook.models.speech.socket import Address, VendorSocket, connect
+from offhook.models.speech.vendor_socket import Address, VendorSocket, connect
 
 RECONNECT_PAUSES_S: Final = (0.0, 0.3, 1.0)
 # More than this many lost lines in LOSSES_WITHIN_S: another vendor should take over.

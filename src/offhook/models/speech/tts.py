@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from offhook.models.ports import ModelError, ModelRef
+from offhook.models.speech.connection_pool import Connection, Pool
 from offhook.models.speech.errors import VendorErrors
 from offhook.models.speech.formats import WireFormat, line_format
 from offhook.models.speech.network_route import STRAIGHT, Way
-from offhook.models.speech.pool import Connection, Pool
-from offhook.models.speech.socket import Address, VendorSocket, connect
+from offhook.models.speech.vendor_socket import Address, VendorSocket, connect
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,12 @@ from typing import Any, Final
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.runs.call_limits import TEXT_CHAT
 from offhook.runs.chats import chat_turns
 from offhook.runs.chats.chat_turns import NewTurn, State
 from offhook.runs.errors import ChatConflict, ChatIsFull, ChatIsOver, ChatTurnNotFound, RunNotFound
 from offhook.runs.finishing import call_end, webhook_events
 from offhook.runs.finishing.call_end import Ending
-from offhook.runs.limits import TEXT_CHAT
 from offhook.runs.records import event_store
 from offhook.runs.records.event_store import NewEvent
 from offhook.runs.records.projections import CHAT_REWOUND, tally_of

@@ -12,7 +12,7 @@ from offhook.kit.phone_numbers import PhoneNumberInvalid, parse_phone
 from offhook.models import prices
 from offhook.models.prices import CostLine, PriceList, Unpriced
 from offhook.runs.artifacts.links import BROWSER
-from offhook.runs.limits import TEXT_CHAT
+from offhook.runs.call_limits import TEXT_CHAT
 from offhook.runs.tables import Run, RunCostLine
 from offhook.usage import service as usage_service
 from offhook.usage.service import UNKNOWN, Charge, ModelUse, RunFacts

@@ -22,8 +22,8 @@ from offhook.runs.records.projections import transcript, transcript_text
 from offhook.runs.tables import Run, RunReview
 from offhook.voice.dialog.llm_chain import LlmChain
 from offhook.voice.errors import AllModelsFailed
-from offhook.voice.safety.circuit import OFFLINE
-from offhook.voice.usage import UsageCounter
+from offhook.voice.safety.model_failover import OFFLINE
+from offhook.voice.usage_counter import UsageCounter
 from offhook.workflows import service as workflows
 from offhook.workflows.graph import Graph, Node, parse_graph
 

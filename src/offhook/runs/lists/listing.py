@@ -28,7 +28,7 @@ from sqlalchemy.sql.util import ClauseAdapter
 from offhook.kit.filters.criteria import Column, Conditions, Field, Named, from_the_end, parse_conditions, parse_sort
 from offhook.kit.http.pagination import Page
 from offhook.runs.artifacts.links import Links
-from offhook.runs.lists import counts
+from offhook.runs.lists import workflow_run_counts
 from offhook.runs.tables import Run, RunValue
 
 # So many rows are read and sorted as they are.
@@ -115,7 +115,7 @@ async def page_of_runs(
     conditions = parse_conditions(query.filters, FILTERS)
     total = None
     if not conditions.all and campaign_id is None:
-        total = await counts.total(session, organization_id, workflow_id)
+        total = await workflow_run_counts.total(session, organization_id, workflow_id)
     conditions.on_columns.append(Run.organization_id == organization_id)
     if workflow_id is not None:
         conditions.on_columns.append(Run.workflow_id == workflow_id)

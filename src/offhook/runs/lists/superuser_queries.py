@@ -10,7 +10,7 @@ from sqlalchemy.sql import operators
 from sqlalchemy.sql.util import ClauseAdapter
 
 from offhook.kit.filters.criteria import Conditions, Field, Named, parse_conditions, parse_sort
-from offhook.runs.lists import counts
+from offhook.runs.lists import workflow_run_counts
 from offhook.runs.lists.listing import COLUMNS, FILTERS, SORTS, Found, RunQuery, columns_of, find, nearest
 from offhook.runs.tables import Run, RunValue
 
@@ -47,7 +47,7 @@ async def page(session: AsyncSession, query: RunQuery) -> Found:
     if conditions.on_members or not all(columns_of(part) <= _INDEXED for part in conditions.on_columns):
         return await _find_in_window(session, conditions, order, limit=limit, offset=offset)
     if not conditions.on_columns:
-        total = await counts.total(session)
+        total = await workflow_run_counts.total(session)
         ids = nearest(select(Run.id), order, total, limit=limit, offset=offset)
     else:
         counted = select(Run.id).where(*conditions.on_columns).limit(MAX_COUNTED).subquery()

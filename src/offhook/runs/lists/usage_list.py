@@ -18,7 +18,7 @@ from offhook.kit.filters.criteria import (
     parse_filters,
     parse_sort,
 )
-from offhook.runs.lists import counts
+from offhook.runs.lists import workflow_run_counts
 from offhook.runs.lists.listing import FILTERS as RUN_FILTERS
 from offhook.runs.lists.listing import find, on_runs
 from offhook.runs.tables import Run
@@ -93,7 +93,7 @@ async def page(
     mine = _conditions(organization_id, query)
     # Without filters and times nothing need be counted.
     is_whole = not (query.filters or query.from_date or query.to_date)
-    total = await counts.total(session, organization_id, query.workflow_id) if is_whole else None
+    total = await workflow_run_counts.total(session, organization_id, query.workflow_id) if is_whole else None
     found = await find(session, COLUMNS, mine, order, limit=limit, offset=offset, total=total)
     names = await workflows.names_of(session, organization_id, {row.workflow_id for row in found.rows})
     return [_item(row, names) for row in found.rows], found.total

@@ -35,7 +35,7 @@ from offhook.runs.tables import Run
 from offhook.voice.call_context import Agent
 from offhook.voice.config import CallConfig
 from offhook.voice.events import CALL_ENDED, VoiceEvent
-from offhook.voice.input.vad_silero import SileroVad
+from offhook.voice.input.silero_vad_engine import SileroVad
 from offhook.voice.ports import CallLeg, CallResult, VadEngine
 from offhook.voice.session import CallSession
 from offhook.workflows import service as workflows

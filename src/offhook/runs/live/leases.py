@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, func, literal, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.runs.limits import TEXT_CHAT
+from offhook.runs.call_limits import TEXT_CHAT
 from offhook.runs.states import LIVE
 from offhook.runs.tables import Run
 

@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
-from offhook.kit.events import EventBus
+from offhook.kit.event_bus import EventBus
 from offhook.kit.files.storage import Storage
 from offhook.runs import service
 from offhook.runs.events import RunFinished

@@ -8,7 +8,7 @@ from offhook.kit.http.openapi import answers
 from offhook.kit.http.path_ids import Id
 from offhook.orgs import CurrentOrg, RequireAdmin
 from offhook.root import use
-from offhook.telephony.accounts.numbers import NewNumber, Numbers, NumberView
+from offhook.telephony.accounts.account_numbers import NewNumber, Numbers, NumberView
 from offhook.telephony.accounts.schemas import (
     PhoneNumberCreate,
     PhoneNumberList,

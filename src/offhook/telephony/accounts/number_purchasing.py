@@ -14,8 +14,8 @@ from offhook.kit.phone_numbers import normalize_e164, parse_phone
 from offhook.orgs import Caller, audit
 from offhook.telephony.accounts import purchase_repository as purchases
 from offhook.telephony.accounts import repository
+from offhook.telephony.accounts.account_numbers import Numbers
 from offhook.telephony.accounts.credentials import Accounts
-from offhook.telephony.accounts.numbers import Numbers
 from offhook.telephony.accounts.service import AccountHooks
 from offhook.telephony.errors import (
     CarrierUnavailable,

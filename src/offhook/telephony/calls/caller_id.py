@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.runs.limits import calls_by_number
+from offhook.runs.call_limits import calls_by_number
 from offhook.telephony.accounts.credentials import SANDBOX
 from offhook.telephony.errors import NoNumberToCallFrom
 from offhook.telephony.ports import CarrierAccount

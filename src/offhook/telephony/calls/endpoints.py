@@ -25,7 +25,7 @@ from offhook.telephony.calls.schemas import (
     PublicTriggerResponse,
 )
 from offhook.telephony.media.admission import MediaGate
-from offhook.voice.leg import REFUSED
+from offhook.voice.socket_leg import REFUSED
 from offhook.workflows import service as workflows
 from offhook.workflows.errors import TriggerNotFound, WorkflowNotPublished
 

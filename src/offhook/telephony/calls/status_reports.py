@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.database.database import Database
 from offhook.kit.database.group_commit import Batcher
-from offhook.kit.events import EventBus
+from offhook.kit.event_bus import EventBus
 from offhook.runs import service as runs
 from offhook.runs.errors import RunNotFound
 from offhook.runs.records.status_transitions import RunNews

@@ -18,8 +18,8 @@ from offhook.telephony.ports import (
     WireEvent,
 )
 from offhook.voice.events import VoiceEvent
-from offhook.voice.leg import BAD_MESSAGE, FAULT, NOT_CONNECTABLE, Ears, SocketLeg
 from offhook.voice.ports import CallResult
+from offhook.voice.socket_leg import BAD_MESSAGE, FAULT, NOT_CONNECTABLE, Ears, SocketLeg
 
 START_WITHIN_S: Final = 10.0
 

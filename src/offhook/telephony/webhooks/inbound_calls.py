@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.errors import DomainError
 from offhook.kit.database.database import Database
-from offhook.kit.events import EventBus
+from offhook.kit.event_bus import EventBus
 from offhook.runs import Run
 from offhook.runs import service as runs
 from offhook.runs.live import media_tokens

@@ -7,7 +7,7 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.database.database import Database
-from offhook.kit.events import EventBus
+from offhook.kit.event_bus import EventBus
 from offhook.runs import Run
 from offhook.runs import service as runs
 from offhook.runs.errors import RunNotFound

@@ -14,7 +14,7 @@ from offhook.voice.dialog.history import History
 from offhook.voice.dialog.llm_chain import Emit, LlmChain
 from offhook.voice.dialog.prompts import edge_tools, expectation_for, hint_for, system_message
 from offhook.voice.dialog.retrieval import Retriever, as_prompt
-from offhook.voice.dialog.tool_calls import ToolRunner
+from offhook.voice.dialog.tool_call_executor import ToolRunner
 from offhook.voice.errors import EmptyTurn
 from offhook.voice.ports import Announcement, CallOver, Passage, Sound, Tool
 from offhook.workflows.graph import Edge, Node

@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from offhook.models.ports import Message, ToolCall
-from offhook.voice.output.sentences import common_prefix
+from offhook.voice.output.sentence_splitter import common_prefix
 
 
 class History:

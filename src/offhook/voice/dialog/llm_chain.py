@@ -18,8 +18,8 @@ from offhook.models.ports import (
     ToolCalled,
 )
 from offhook.voice import events
-from offhook.voice.safety.circuit import OFFLINE, Circuit
-from offhook.voice.usage import UsageCounter
+from offhook.voice.safety.model_failover import OFFLINE, Circuit
+from offhook.voice.usage_counter import UsageCounter
 
 Emit = events.Emit
 CONTINUE = "You were cut off after saying: “{said}”. Go on from there without repeating it."

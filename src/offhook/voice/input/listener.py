@@ -13,12 +13,12 @@ from offhook.voice import events
 from offhook.voice.config import CallConfig
 from offhook.voice.dialog.llm_chain import Emit
 from offhook.voice.errors import AllModelsFailed
-from offhook.voice.input.replay import ReplayBuffer
+from offhook.voice.input.replay_buffer import ReplayBuffer
 from offhook.voice.input.speech_detector import SpeechDetector
 from offhook.voice.input.turns import Listening, choose
 from offhook.voice.ports import VadEngine
-from offhook.voice.safety.circuit import Circuit
-from offhook.voice.usage import UsageCounter
+from offhook.voice.safety.model_failover import Circuit
+from offhook.voice.usage_counter import UsageCounter
 
 REOPEN_PAUSE_S: Final = 0.2
 # Speech shorter than this without words is a cough, not a turn that we missed.

@@ -13,8 +13,8 @@ from offhook.voice.dialog.llm_chain import Emit
 from offhook.voice.input.dictionary import NO_WORDS, Dictionary
 from offhook.voice.output.playback import Playback, Sentence
 from offhook.voice.ports import Sound
-from offhook.voice.safety.circuit import OFFLINE, Circuit
-from offhook.voice.usage import UsageCounter
+from offhook.voice.safety.model_failover import OFFLINE, Circuit
+from offhook.voice.usage_counter import UsageCounter
 
 # A vendor answers in 0.1 to 0.4 s; past this the caller would hear a hole.
 FIRST_BYTE_S: Final = 1.5

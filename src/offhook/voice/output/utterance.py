@@ -8,7 +8,7 @@ from offhook.voice import events
 from offhook.voice.dialog.llm_chain import Emit
 from offhook.voice.events import TurnTiming
 from offhook.voice.output.playback import Playback, Sentence
-from offhook.voice.output.sentences import SentenceSplitter
+from offhook.voice.output.sentence_splitter import SentenceSplitter
 from offhook.voice.output.speech import Speaker
 from offhook.voice.ports import Sound
 

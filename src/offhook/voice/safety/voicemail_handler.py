@@ -9,7 +9,7 @@ from offhook.voice.agent_turns import Floor
 from offhook.voice.call_context import Line
 from offhook.voice.dialog.conversation import Conversation
 from offhook.voice.dialog.llm_chain import LlmChain
-from offhook.voice.safety.voicemail import VoicemailConfig, VoicemailWatch
+from offhook.voice.safety.voicemail_detector import VoicemailConfig, VoicemailWatch
 
 
 class MachineAnswer:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.orgs import Caller, audit
-from offhook.workflows import publishing, repository, service
+from offhook.workflows import publication, repository, service
 from offhook.workflows.ports import NoTools, ToolCatalogue
 
 SLUGS: Final = ("appointment_booking", "order_status", "survey")
@@ -41,7 +41,7 @@ async def ensure_demo(
     for slug in reversed(SLUGS):  # lists show the newest first
         agent = demo_agent(slug)
         workflow = await service.create(session, caller, agent["name"], agent["definition"])
-        await publishing.publish(session, tools or NoTools(), caller, workflow.id)
+        await publication.publish(session, tools or NoTools(), caller, workflow.id)
         created.append(workflow.id)
     await audit(session, caller, "workflow.demo_created", data={"workflow_ids": created})
     return created

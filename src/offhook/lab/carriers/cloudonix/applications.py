@@ -3,8 +3,8 @@
 import uuid
 from typing import TYPE_CHECKING, Any
 
+from offhook.lab.carriers.core.number_formats import plus
 from offhook.lab.carriers.core.rest import Reply, Request
-from offhook.lab.carriers.core.words import plus
 
 if TYPE_CHECKING:
     from offhook.lab.carriers.cloudonix.server import CloudonixEmulator

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from offhook.lab.carriers.core.callbacks import Callback, form_callback, json_callback
 from offhook.lab.carriers.core.calls import Call
+from offhook.lab.carriers.core.conference_audio import Room, Seat
 from offhook.lab.carriers.core.documents import Source
-from offhook.lab.carriers.core.sound import Room, Seat
 from offhook.lab.carriers.core.stream import Stream
 from offhook.lab.carriers.core.twilio_media import TwilioLikeStream
 from offhook.lab.carriers.core.twiml import Twiml

@@ -12,9 +12,9 @@ from offhook.lab.carriers.core.callbacks import Callback, json_callback
 from offhook.lab.carriers.core.calls import Call, Status
 from offhook.lab.carriers.core.documents import Source
 from offhook.lab.carriers.core.emulator import Emulator, Number
+from offhook.lab.carriers.core.number_formats import plus
 from offhook.lab.carriers.core.phones import Voice, hum
 from offhook.lab.carriers.core.rest import Reply, Request
-from offhook.lab.carriers.core.words import plus
 
 # What updates say in each status, in order; they repeat themselves, at least ten of them a call.
 _UPDATES: Final[Mapping[Status, tuple[str, ...]]] = {

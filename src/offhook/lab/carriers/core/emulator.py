@@ -15,9 +15,9 @@ from offhook.kit.tasks import Tasks
 from offhook.lab.carriers.core.callbacks import Callback, PostOffice
 from offhook.lab.carriers.core.calls import Call, Cause, Status
 from offhook.lab.carriers.core.chaos import Chaos
+from offhook.lab.carriers.core.conference_audio import Announcement, Room
 from offhook.lab.carriers.core.phones import Phone, Phonebook, Plan, Voice, hum
 from offhook.lab.carriers.core.rest import RestServer
-from offhook.lab.carriers.core.sound import Announcement, Room
 from offhook.lab.carriers.core.stream import Stream
 
 

@@ -11,9 +11,9 @@ from offhook.lab.carriers.core.callbacks import form_callback
 from offhook.lab.carriers.core.calls import Call, Status
 from offhook.lab.carriers.core.documents import Source
 from offhook.lab.carriers.core.emulator import Emulator, Number
+from offhook.lab.carriers.core.number_formats import bare, is_digits, is_e164, plus
 from offhook.lab.carriers.core.plivo_xml import PlivoDocuments
 from offhook.lab.carriers.core.rest import Reply, Request
-from offhook.lab.carriers.core.words import bare, is_digits, is_e164, plus
 
 # (status, HangupCause, HangupCauseName, HangupCauseCode); the codes are as Plivo lists them [K].
 _ENDS: Final = {

@@ -8,11 +8,11 @@ from xml.etree.ElementTree import Element
 
 from offhook.lab.carriers.core.callbacks import Callback, form_callback
 from offhook.lab.carriers.core.calls import Call
+from offhook.lab.carriers.core.conference_audio import Room, Seat
 from offhook.lab.carriers.core.documents import Documents, Goto, Source, is_yes, number_of
 from offhook.lab.carriers.core.legs import ring_and_bridge
+from offhook.lab.carriers.core.number_formats import plus
 from offhook.lab.carriers.core.plivo_media import PlivoLikeStream, content_type_of
-from offhook.lab.carriers.core.sound import Room, Seat
-from offhook.lab.carriers.core.words import plus
 
 if TYPE_CHECKING:
     from offhook.lab.carriers.core.plivo_like import PlivoLikeEmulator

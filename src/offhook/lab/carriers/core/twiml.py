@@ -7,10 +7,10 @@ from typing import Final
 from xml.etree.ElementTree import Element
 
 from offhook.lab.carriers.core.calls import Call
+from offhook.lab.carriers.core.conference_audio import Room, Seat
 from offhook.lab.carriers.core.documents import Documents, Goto, Source, is_yes, number_of
 from offhook.lab.carriers.core.emulator import Emulator
 from offhook.lab.carriers.core.legs import ring_and_bridge
-from offhook.lab.carriers.core.sound import Room, Seat
 from offhook.lab.carriers.core.stream import Stream
 
 DIAL_TIMEOUT_S: Final = 30.0

@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from offhook.lab.carriers.core.calls import Call
+from offhook.lab.carriers.core.number_formats import is_e164
 from offhook.lab.carriers.core.rest import Reply
-from offhook.lab.carriers.core.words import is_e164
 from offhook.lab.carriers.telnyx.replies import failure, ok
 from offhook.lab.carriers.telnyx.stream import CARRIED
 

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 from offhook.lab.carriers.core.calls import Call
+from offhook.lab.carriers.core.conference_audio import Room, Seat
 from offhook.lab.carriers.core.rest import Reply, Request
-from offhook.lab.carriers.core.sound import Room, Seat
 from offhook.lab.carriers.telnyx.replies import failure, ok
 
 if TYPE_CHECKING:

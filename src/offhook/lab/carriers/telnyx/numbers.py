@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING, Any
 
 from offhook.lab.carriers.core.emulator import Number
+from offhook.lab.carriers.core.number_catalog import offers
+from offhook.lab.carriers.core.number_formats import is_e164, plus
 from offhook.lab.carriers.core.rest import Reply, Request
-from offhook.lab.carriers.core.shop import offers
-from offhook.lab.carriers.core.words import is_e164, plus
 from offhook.lab.carriers.telnyx.replies import failure, ok
 
 if TYPE_CHECKING:

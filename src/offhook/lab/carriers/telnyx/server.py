@@ -17,12 +17,12 @@ from offhook.lab.carriers.core.callbacks import Callback, json_callback
 from offhook.lab.carriers.core.calls import Call, Status
 from offhook.lab.carriers.core.codecs import Encoding
 from offhook.lab.carriers.core.emulator import Emulator, Number
+from offhook.lab.carriers.core.number_formats import is_e164
 from offhook.lab.carriers.core.phones import Voice, hum
 from offhook.lab.carriers.core.rest import Reply, Request
-from offhook.lab.carriers.core.words import is_e164
 from offhook.lab.carriers.telnyx import active_calls, conferences, numbers
 from offhook.lab.carriers.telnyx.actions import Actions, stream_problem
-from offhook.lab.carriers.telnyx.endings import how_it_ended
+from offhook.lab.carriers.telnyx.hangup_causes import how_it_ended
 from offhook.lab.carriers.telnyx.replies import failure, ok
 from offhook.lab.carriers.telnyx.stream import TelnyxStream
 

@@ -11,9 +11,9 @@ from offhook.lab.carriers.core.callbacks import Callback, form_callback
 from offhook.lab.carriers.core.calls import Call, Status
 from offhook.lab.carriers.core.documents import Source, number_of
 from offhook.lab.carriers.core.emulator import Emulator, Number
+from offhook.lab.carriers.core.number_formats import is_e164
 from offhook.lab.carriers.core.phones import Voice, hum
 from offhook.lab.carriers.core.rest import Reply, Request
-from offhook.lab.carriers.core.words import is_e164
 from offhook.lab.carriers.twilio import numbers
 from offhook.lab.carriers.twilio.documents import TwilioDocuments
 from offhook.lab.carriers.twilio.signature import signature

@@ -13,13 +13,13 @@ from offhook.lab.carriers.core.callbacks import Callback
 from offhook.lab.carriers.core.calls import Call
 from offhook.lab.carriers.core.codecs import Transcoder
 from offhook.lab.carriers.core.emulator import Number
+from offhook.lab.carriers.core.number_catalog import offers
+from offhook.lab.carriers.core.number_formats import plus
 from offhook.lab.carriers.core.phones import Voice, hum
 from offhook.lab.carriers.core.plivo_like import PlivoLikeEmulator
 from offhook.lab.carriers.core.plivo_media import L16, MULAW, PlivoLikeStream
 from offhook.lab.carriers.core.plivo_xml import PlivoDocuments, asked_audio
 from offhook.lab.carriers.core.rest import Reply, Request
-from offhook.lab.carriers.core.shop import offers
-from offhook.lab.carriers.core.words import plus
 
 _FROM_US: Final = {(MULAW, 8000), (L16, 8000), (L16, 16000), (L16, 24000)}
 

@@ -8,7 +8,7 @@ from offhook.lab.carriers.core.callbacks import Callback, form_callback, json_ca
 from offhook.lab.carriers.core.calls import Call
 from offhook.lab.carriers.core.documents import number_of
 from offhook.lab.carriers.core.legs import ring_and_bridge
-from offhook.lab.carriers.core.words import is_digits, plus
+from offhook.lab.carriers.core.number_formats import is_digits, plus
 from offhook.lab.carriers.vonage.stream import RATES, VonageStream
 
 if TYPE_CHECKING:

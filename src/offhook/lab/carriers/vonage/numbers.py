@@ -3,9 +3,9 @@
 import uuid
 from typing import TYPE_CHECKING, Any
 
+from offhook.lab.carriers.core.number_catalog import offers
+from offhook.lab.carriers.core.number_formats import bare, is_digits, plus
 from offhook.lab.carriers.core.rest import Reply, Request
-from offhook.lab.carriers.core.shop import offers
-from offhook.lab.carriers.core.words import bare, is_digits, plus
 
 if TYPE_CHECKING:
     from offhook.lab.carriers.vonage.server import VonageEmulator

@@ -16,9 +16,9 @@ from offhook.kit.clock import Clock
 from offhook.lab.carriers.core.callbacks import Callback, json_callback
 from offhook.lab.carriers.core.calls import Call, Status
 from offhook.lab.carriers.core.emulator import Emulator, Number
+from offhook.lab.carriers.core.number_formats import bare, is_digits, plus
 from offhook.lab.carriers.core.phones import Voice, hum
 from offhook.lab.carriers.core.rest import Reply, Request
-from offhook.lab.carriers.core.words import bare, is_digits, plus
 from offhook.lab.carriers.vonage import numbers
 from offhook.lab.carriers.vonage.jwt import claims_of, hs256
 from offhook.lab.carriers.vonage.ncco import Ncco

@@ -1,7 +1,7 @@
 """AssemblyAI: recognition."""
 
 from offhook.models.providers.assemblyai.stt import ENGLISH, MULTILINGUAL, AssemblyAiWire
-from offhook.models.speech.vendor import SocketEars
+from offhook.models.speech.vendor_factories import SocketEars
 from offhook.models.vendors import AnyVendor, ModelInfo, Vendor, VendorParts
 
 

@@ -12,8 +12,8 @@ from urllib.parse import urlencode
 from offhook.models.ports import ModelError, ModelRef, SttEvent
 from offhook.models.speech.errors import VendorErrors
 from offhook.models.speech.formats import WireFormat, line_format, short_language
-from offhook.models.speech.socket import Address
 from offhook.models.speech.stt import Failed, Heard, Ready, SttNews
+from offhook.models.speech.vendor_socket import Address
 from offhook.models.vendors import Choice
 
 ENGLISH: Final = "universal-streaming-english"

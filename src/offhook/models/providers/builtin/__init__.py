@@ -1,8 +1,8 @@
 """Models that need no account and no network: rules that think, espeak-ng, pocketsphinx."""
 
 from offhook.models.providers.builtin.llm import BuiltinLlm
-from offhook.models.providers.builtin.speech_program import SpeechProgram
 from offhook.models.providers.builtin.stt import BuiltinStt
+from offhook.models.providers.builtin.synthesizer_process import SpeechProgram
 from offhook.models.providers.builtin.tts import DEFAULT_VOICE, BuiltinTts, is_voice
 from offhook.models.vendors import AnyVendor, Choice, ModelInfo, Vendor, VendorParts, VoiceInfo
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
-from offhook.models.providers.builtin import values
-from offhook.models.providers.builtin.matching import shared
+from offhook.models.providers.builtin import spoken_values
+from offhook.models.providers.builtin.edge_matching import shared
 from offhook.models.providers.builtin.words import content, polarity, tokens
 
 Line = tuple[Literal["caller", "agent"], str]
@@ -64,7 +64,7 @@ def value_of(text: str, name: str, schema: Mapping[str, Any], *, may_be_whole: b
         answer = polarity(text)
         return None if answer is None else answer == "yes"
     if "integer" in types or "number" in types:
-        found = values.number(text)
+        found = spoken_values.number(text)
         if found is None or not _is_in_range(found, f"{name} {schema.get('description') or ''}"):
             return None
         return int(found) if "integer" in types or found.is_integer() else found
@@ -82,24 +82,24 @@ def _is_in_range(value: float, described: str) -> bool:
     match = _RANGE.search(described)
     if match is None:
         return True
-    low, high = values.number(match[1]), values.number(match[2])
+    low, high = spoken_values.number(match[1]), spoken_values.number(match[2])
     return low is None or high is None or low <= value <= high
 
 
 def string_of(text: str, kind: str, *, may_be_whole: bool = True) -> str | None:
     match kind:
         case "digits":
-            return values.digits(text) or None
+            return spoken_values.digits(text) or None
         case "email":
-            return values.email(text)
+            return spoken_values.email(text)
         case "day":
-            return values.day(text)
+            return spoken_values.day(text)
         case "time":
-            return values.time_of_day(text, may_be_lone=len(tokens(text)) <= 4)
+            return spoken_values.time_of_day(text, may_be_lone=len(tokens(text)) <= 4)
         case "name":
-            return values.person_name(text, may_be_whole=may_be_whole)
+            return spoken_values.person_name(text, may_be_whole=may_be_whole)
         case _:
-            found = values.number(text)
+            found = spoken_values.number(text)
             return None if found is None else f"{found:g}"
 
 
@@ -117,7 +117,7 @@ def _option(text: str, options: Sequence[Any]) -> Any:
     best = max(rated, default=(0, 0, None))
     if best[0] > 0:
         return best[2]
-    found = values.number(text)
+    found = spoken_values.number(text)
     return next((o for o in options if isinstance(o, int | float) and not isinstance(o, bool) and o == found), None)
 
 
@@ -202,7 +202,7 @@ def _variable(lines: Sequence[Line], name: str, prompt: str, schema: Mapping[str
         if value is not None:
             return value
     if kind_of(name, prompt) == "name":
-        said = (values.person_name(text, may_be_whole=False) for who, text in reversed(lines) if who == "caller")
+        said = (spoken_values.person_name(text, may_be_whole=False) for who, text in reversed(lines) if who == "caller")
         return next((value for value in said if value is not None), None)
     return None
 

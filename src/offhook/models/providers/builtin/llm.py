@@ -19,7 +19,7 @@ from offhook.models.ports import (
     ToolCalled,
     ToolHint,
 )
-from offhook.models.providers.builtin import arguments, matching, phrases, quoting, values
+from offhook.models.providers.builtin import arguments, edge_matching, passage_quotes, phrases, spoken_values
 from offhook.models.providers.builtin.words import content, essential, polarity, tokens
 
 # An edge this sure goes before a tool whose arguments were said too.
@@ -98,7 +98,7 @@ class Turn:
         if (heard := self._heard()) is not None:
             if (ahead := self._answered_ahead(heard)) is not None:
                 return ahead
-            if (quoted := quoting.quote(heard, self._hint.passages)) is not None:
+            if (quoted := passage_quotes.quote(heard, self._hint.passages)) is not None:
                 return Reply(quoted)
             for tool in self._tools:
                 required = tool.parameters.get("required") or ()
@@ -120,26 +120,28 @@ class Turn:
         """ "I would like an appointment on Tuesday": the day needs no question, unless it was what brought us here."""
         if len(essential(heard)) <= 3 or self._tools:
             return None
-        choice = matching.choose(heard, self._edges)
+        choice = edge_matching.choose(heard, self._edges)
         if choice is None or self._last_edge() == choice.edge.tool or self._edges_since_heard() > 2:
             return None
-        asked = matching.asks_for(choice.edge)
-        is_answered = ("day" in asked and values.day(heard)) or ("time" in asked and values.clock_time(heard))
+        asked = edge_matching.asks_for(choice.edge)
+        is_answered = ("day" in asked and spoken_values.day(heard)) or (
+            "time" in asked and spoken_values.clock_time(heard)
+        )
         return Reply(call=(choice.edge.tool, {})) if is_answered else None
 
     def _unconditional(self) -> EdgeHint | None:
-        ways = [edge for edge in self._edges if matching.is_unconditional(edge)]
+        ways = [edge for edge in self._edges if edge_matching.is_unconditional(edge)]
         return ways[0] if len(ways) == 1 and len(self._edges) == 1 else None
 
     # -- answering ------------------------------------------------------------------------------------------------
 
     def _answer(self, heard: str) -> Reply:
-        choice = matching.choose(heard, self._edges)
+        choice = edge_matching.choose(heard, self._edges)
         if choice is not None and choice.score >= SURE:
             return Reply(call=(choice.edge.tool, {}))
         if (tool := self._tool_for(heard)) is not None:
             return tool
-        if (quoted := quoting.quote(heard, self._hint.passages)) is not None:
+        if (quoted := passage_quotes.quote(heard, self._hint.passages)) is not None:
             return Reply(quoted)
         if choice is not None:
             return Reply(call=(choice.edge.tool, {}))
@@ -153,21 +155,21 @@ class Turn:
         """One way and a real answer: a person who was asked one thing and answered expects to go on. A way that is
         somebody's wish ("wants to end the call") is never taken because nothing else is there."""
         attempts = self._times_asked()
-        otherwise = matching.fallback(self._edges)
-        if otherwise is not None and (matching.is_otherwise(otherwise) or attempts > 0):
+        otherwise = edge_matching.fallback(self._edges)
+        if otherwise is not None and (edge_matching.is_otherwise(otherwise) or attempts > 0):
             return otherwise
         if len(self._edges) != 1 or self._tools:
             return None
         edge = self._edges[0]
-        if matching.is_unconditional(edge):
+        if edge_matching.is_unconditional(edge):
             return edge
-        own, said = matching.edge_polarity(edge), polarity(heard)
+        own, said = edge_matching.edge_polarity(edge), polarity(heard)
         if own is not None and said is not None:
             return edge if own == said else None
         is_answer = bool(content(heard)) or said is not None
-        if own is not None or not is_answer or matching.is_wish(edge):
+        if own is not None or not is_answer or edge_matching.is_wish(edge):
             return None
-        return edge if matching.takes_any_answer(edge) or self._fits_variables(heard) else None
+        return edge if edge_matching.takes_any_answer(edge) or self._fits_variables(heard) else None
 
     def _fits_variables(self, heard: str) -> bool:
         """Whether the answer has something of what the node wants to know."""
@@ -194,7 +196,7 @@ class Turn:
     def _tool_for(self, heard: str) -> Reply | None:
         earlier = self._earlier_utterances()
         for tool in self._tools:
-            asks = matching.fits(heard, tool.examples) >= TOOL_FITS
+            asks = edge_matching.fits(heard, tool.examples) >= TOOL_FITS
             is_asked = not tool.examples or asks or len(self._tools) == 1
             found, missing = arguments.arguments(tool.parameters, [heard], is_asked=is_asked and not asks)
             if not missing and (asks or tool.parameters.get("required")):
@@ -223,7 +225,7 @@ class Turn:
             return Reply(f"{error} {again}" if again else error)
         said = phrases.tool_result(result)
         ways = [edge for edge in self._edges if not _TOOL_FAILED.search(f"{edge.label}. {edge.condition}")]
-        if len(ways) == 1 and (matching.is_unconditional(ways[0]) or _AFTER_TOOL.search(ways[0].condition)):
+        if len(ways) == 1 and (edge_matching.is_unconditional(ways[0]) or _AFTER_TOOL.search(ways[0].condition)):
             return Reply(said, (ways[0].tool, {}))
         return Reply(said if self._hint.kind == "endCall" or said.endswith("?") else f"{said} {ANYTHING_ELSE}")
 

@@ -13,7 +13,7 @@ import structlog
 from offhook.kit.tasks import Tasks
 from offhook.models.ports import Expectation, ModelError, ModelRef, SttEvent
 from offhook.models.providers.builtin.grammar import Grammar, arpabet, compile_grammar, without
-from offhook.models.providers.builtin.listening_program import (
+from offhook.models.providers.builtin.recognizer_process import (
     AUDIO,
     BEGIN,
     FINISH,
@@ -22,7 +22,7 @@ from offhook.models.providers.builtin.listening_program import (
     WORDS,
     ListeningProgram,
 )
-from offhook.models.providers.builtin.speech_program import SpeechProgram
+from offhook.models.providers.builtin.synthesizer_process import SpeechProgram
 
 log = structlog.get_logger(__name__)
 

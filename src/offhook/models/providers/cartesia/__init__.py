@@ -3,7 +3,7 @@
 import re
 
 from offhook.models.providers.cartesia.tts import CartesiaWire
-from offhook.models.speech.vendor import SocketVoices
+from offhook.models.speech.vendor_factories import SocketVoices
 from offhook.models.vendors import AnyVendor, ModelInfo, Vendor, VendorParts, VoiceInfo
 
 _VOICE_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")

@@ -4,7 +4,7 @@ import re
 
 from offhook.models.providers.deepgram.stt import DeepgramEarWire
 from offhook.models.providers.deepgram.tts import DeepgramVoiceWire
-from offhook.models.speech.vendor import SocketEars, SocketVoices
+from offhook.models.speech.vendor_factories import SocketEars, SocketVoices
 from offhook.models.vendors import AnyVendor, ModelInfo, Vendor, VendorParts, VoiceInfo
 
 _VOICE = re.compile(r"[a-z0-9-]{1,60}")

@@ -12,8 +12,8 @@ from urllib.parse import urlencode
 from offhook.models.ports import ModelRef, SttEvent
 from offhook.models.speech.errors import VendorErrors, told
 from offhook.models.speech.formats import WireFormat, line_format
-from offhook.models.speech.socket import Address
 from offhook.models.speech.stt import Failed, Heard, SttNews
+from offhook.models.speech.vendor_socket import Address
 from offhook.models.vendors import Choice
 
 BASE_URL: Final = "wss://api.deepgram.com"

@@ -11,8 +11,8 @@ from urllib.parse import urlencode
 from offhook.models.ports import ModelRef
 from offhook.models.speech.errors import VendorErrors, told
 from offhook.models.speech.formats import WireFormat, short_language
-from offhook.models.speech.socket import Address
 from offhook.models.speech.tts import Done, Failed, Stopped, TtsNews
+from offhook.models.speech.vendor_socket import Address
 from offhook.models.vendors import Choice
 
 BASE_URL: Final = "wss://api.deepgram.com"

@@ -3,7 +3,7 @@
 import re
 
 from offhook.models.providers.elevenlabs.tts import ElevenLabsWire
-from offhook.models.speech.vendor import SocketVoices
+from offhook.models.speech.vendor_factories import SocketVoices
 from offhook.models.vendors import AnyVendor, ModelInfo, Vendor, VendorParts, VoiceInfo
 
 _VOICE_ID = re.compile(r"[A-Za-z0-9]{20}")

@@ -14,8 +14,8 @@ from urllib.parse import quote, urlencode
 from offhook.models.ports import ModelError, ModelRef
 from offhook.models.speech.errors import VendorErrors, is_about_money
 from offhook.models.speech.formats import WireFormat, short_language
-from offhook.models.speech.socket import Address
 from offhook.models.speech.tts import Audio, Done, Failed, TtsNews
+from offhook.models.speech.vendor_socket import Address
 from offhook.models.vendors import Choice
 
 BASE_URL: Final = "wss://api.elevenlabs.io"

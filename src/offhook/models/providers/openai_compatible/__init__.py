@@ -2,8 +2,8 @@
 
 from functools import partial
 
-from offhook.models.providers.openai_compatible.endpoints import close_endpoints
 from offhook.models.providers.openai_compatible.llm import OpenAiCompatibleLlm
+from offhook.models.providers.openai_compatible.sdk_endpoints import close_endpoints
 from offhook.models.providers.openai_compatible.speech import speech_vendors
 from offhook.models.vendors import AnyVendor, Choice, ModelInfo, Vendor, VendorParts
 

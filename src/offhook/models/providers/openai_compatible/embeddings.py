@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from offhook.models.configuration.embeddings import EmbeddingChoice
-from offhook.models.providers.openai_compatible.http import request
+from offhook.models.providers.openai_compatible.http_requests import request
 from offhook.models.speech.errors import VendorErrors
 from offhook.models.speech.network_route import Way
 

@@ -10,7 +10,7 @@ from offhook.kit.egress import EgressClient
 from offhook.models.llm import llm_errors
 from offhook.models.llm.stream import Timeouts, edge, paced
 from offhook.models.ports import LlmEvent, LlmRequest, LlmUsage, ModelError, ModelRef, TextDelta, ToolCalled
-from offhook.models.providers.openai_compatible.endpoints import Endpoint, endpoint_for
+from offhook.models.providers.openai_compatible.sdk_endpoints import Endpoint, endpoint_for
 from offhook.models.providers.openai_compatible.wire import ToolCallParts, body_of, refused_part, without
 from offhook.models.vendors import Choice
 

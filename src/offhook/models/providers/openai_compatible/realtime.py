@@ -12,8 +12,8 @@ from typing import Any, Final
 from offhook.models.ports import ModelError, ModelRef, SttEvent
 from offhook.models.speech.errors import VendorErrors
 from offhook.models.speech.formats import MULAW_8000, WireFormat, short_language
-from offhook.models.speech.socket import Address
 from offhook.models.speech.stt import Failed, Heard, Ready, SttNews
+from offhook.models.speech.vendor_socket import Address
 from offhook.models.vendors import Choice
 
 BASE_URL: Final = "https://api.openai.com/v1"

@@ -1,11 +1,11 @@
 """OpenAI's voices and recognition, and those of every server that speaks its format."""
 
 from offhook.models.ports import ModelError, Stt
-from offhook.models.providers.openai_compatible.http import close_clients
+from offhook.models.providers.openai_compatible.http_requests import close_clients
 from offhook.models.providers.openai_compatible.realtime import OpenAiRealtimeWire
 from offhook.models.providers.openai_compatible.stt import OpenAiCompatibleStt
 from offhook.models.providers.openai_compatible.tts import OpenAiCompatibleTts
-from offhook.models.speech.vendor import CHECK_TEXT, SocketEars, way_of
+from offhook.models.speech.vendor_factories import CHECK_TEXT, SocketEars, way_of
 from offhook.models.vendors import AnyVendor, Choice, ModelInfo, Vendor, VendorParts, VoiceInfo
 
 _VOICES = ("alloy", "ash", "ballad", "coral", "echo", "fable", "nova", "onyx", "sage", "shimmer", "verse")

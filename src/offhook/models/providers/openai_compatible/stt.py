@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 from typing import Any, Final
 
 from offhook.models.ports import Expectation, ModelError, ModelRef, SttEvent
-from offhook.models.providers.openai_compatible.http import request
+from offhook.models.providers.openai_compatible.http_requests import request
 from offhook.models.speech.errors import VendorErrors
 from offhook.models.speech.formats import short_language
 from offhook.models.speech.network_route import STRAIGHT, Way

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from offhook.models.ports import ModelRef
-from offhook.models.providers.openai_compatible.http import request
+from offhook.models.providers.openai_compatible.http_requests import request
 from offhook.models.speech.errors import VendorErrors
 from offhook.models.speech.network_route import STRAIGHT, Way
 from offhook.models.speech.tts import TtsLimits

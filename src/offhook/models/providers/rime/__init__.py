@@ -3,7 +3,7 @@
 import re
 
 from offhook.models.providers.rime.tts import RimeWire
-from offhook.models.speech.vendor import SocketVoices
+from offhook.models.speech.vendor_factories import SocketVoices
 from offhook.models.vendors import AnyVendor, ModelInfo, Vendor, VendorParts, VoiceInfo
 
 _VOICE = re.compile(r"[A-Za-z0-9_-]{1,60}")

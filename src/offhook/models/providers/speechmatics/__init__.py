@@ -1,7 +1,7 @@
 """Speechmatics: recognition."""
 
 from offhook.models.providers.speechmatics.stt import SpeechmaticsWire
-from offhook.models.speech.vendor import SocketEars
+from offhook.models.speech.vendor_factories import SocketEars
 from offhook.models.vendors import AnyVendor, ModelInfo, Vendor, VendorParts
 
 

@@ -10,8 +10,8 @@ from typing import Any, Final
 from offhook.models.ports import ModelRef, SttEvent
 from offhook.models.speech.errors import VendorErrors
 from offhook.models.speech.formats import WireFormat, line_format, short_language
-from offhook.models.speech.socket import Address
 from offhook.models.speech.stt import Failed, Heard, Ready, SttNews
+from offhook.models.speech.vendor_socket import Address
 from offhook.models.vendors import Choice
 
 BASE_URL: Final = "wss://eu2.rt.speechmatics.com"

@@ -5,8 +5,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final
 
 from offhook.lab.carriers.cloudonix import CloudonixEmulator
-from offhook.lab.carriers.core.desk import add_desk
 from offhook.lab.carriers.core.emulator import Emulator
+from offhook.lab.carriers.core.operator_console import add_desk
 from offhook.lab.carriers.core.phones import Voice, hum
 from offhook.lab.carriers.plivo import PlivoEmulator
 from offhook.lab.carriers.telnyx import TelnyxEmulator

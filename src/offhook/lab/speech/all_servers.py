@@ -5,13 +5,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final
 
 from offhook.kit.audio import Samples
-from offhook.lab.speech.ears import (
-    AssemblyAiServer,
-    DeepgramEarServer,
-    OpenAiRealtimeServer,
-    SpeechmaticsServer,
-)
 from offhook.lab.speech.openai_audio import OpenAiAudioServer
+from offhook.lab.speech.recognizers import AssemblyAiServer, DeepgramEarServer, OpenAiRealtimeServer, SpeechmaticsServer
 from offhook.lab.speech.server import LabServer
 from offhook.lab.speech.voices import (
     CartesiaServer,

@@ -7,7 +7,7 @@ from offhook.kit.audio import PCM16_16K
 from offhook.kit.media_sockets.sockets import GOING_AWAY, NORMAL
 from offhook.runs import RunFinished
 from offhook.voice.events import VoiceEvent
-from offhook.voice.leg import BAD_MESSAGE, SocketLeg
+from offhook.voice.socket_leg import BAD_MESSAGE, SocketLeg
 
 MAX_TEXT_BYTES: Final = 4096
 MAX_NAME: Final = 200

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from offhook.kit.onnx import onnx_session
+from offhook.kit.onnx_sessions import onnx_session
 from offhook.voice.ports import OnWindow
 
 WINDOW: Final = 256

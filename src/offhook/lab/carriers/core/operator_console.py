@@ -4,9 +4,9 @@ from typing import Any
 
 from offhook.lab.carriers.core.calls import Call
 from offhook.lab.carriers.core.emulator import Emulator
+from offhook.lab.carriers.core.number_formats import is_e164
 from offhook.lab.carriers.core.phones import BY_NUMBER, greets
 from offhook.lab.carriers.core.rest import LAB_PATH, Reply, Request
-from offhook.lab.carriers.core.words import is_e164
 
 
 def add_desk(carrier: Emulator) -> None:

@@ -9,7 +9,7 @@ from offhook.kit.crypto import Keyring
 from offhook.kit.database.database import Database
 from offhook.kit.egress import EgressAnswer, EgressClient, EgressError, UrlInvalid
 from offhook.orgs import Caller, audit
-from offhook.tools import http_api, mcp, service
+from offhook.tools import http_api, mcp_tools, service
 from offhook.tools.calculator import calculate
 from offhook.tools.definitions import (
     CalculatorDefinition,
@@ -74,7 +74,7 @@ class ToolBench:
     async def call_mcp(self, organization_id: int, config: McpConfig, name: str, arguments: Mapping[str, Any]) -> Any:
         """Call a tool of an MCP server for an agent; CallFailed with a sentence for the model."""
         secret = await self.credential_headers(organization_id, config.credential_uuid, config.url)
-        return await mcp.call(self._egress, config, secret, name, arguments)
+        return await mcp_tools.call(self._egress, config, secret, name, arguments)
 
     async def send(
         self,
@@ -109,7 +109,7 @@ class ToolBench:
             config.discovered_tools = []
             try:
                 secret = await self.credential_headers(caller.organization_id, config.credential_uuid, config.url)
-                config.discovered_tools = await mcp.read_catalogue(self._egress, config, secret)
+                config.discovered_tools = await mcp_tools.read_catalogue(self._egress, config, secret)
             except CallFailed:
                 return definition
         return definition
@@ -125,7 +125,7 @@ class ToolBench:
         config = definition.config
         try:
             secret = await self.credential_headers(caller.organization_id, config.credential_uuid, config.url)
-            catalogue = await mcp.read_catalogue(self._egress, config, secret)
+            catalogue = await mcp_tools.read_catalogue(self._egress, config, secret)
         except CallFailed as error:
             return config.discovered_tools, str(error)
         async with self._db.transaction() as session:

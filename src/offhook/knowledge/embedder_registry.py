@@ -6,7 +6,7 @@ from typing import Final
 
 from offhook.kit.database.database import Database
 from offhook.kit.egress import EgressClient
-from offhook.knowledge.embedding import Embedder, EmbeddingModel, Vectors, normalised
+from offhook.knowledge.embedder import Embedder, EmbeddingModel, Vectors, normalised
 from offhook.knowledge.errors import EmbeddingFailed
 from offhook.knowledge.offline.model import MODEL, OfflineModel
 from offhook.models import ModelConfigurations

@@ -8,7 +8,7 @@ from typing import Any, Final
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.knowledge.embedding import EmbeddingModel
+from offhook.knowledge.embedder import EmbeddingModel
 
 # How many pieces each ranking names.
 DEPTH: Final = 40

@@ -10,9 +10,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.orgs import service as orgs
 from offhook.usage import ledger, repository
-from offhook.usage.facts import Charge, RunFacts
 from offhook.usage.outcomes import OutcomeSums
 from offhook.usage.periods import Period, bucket_of, month_of, zone
+from offhook.usage.run_facts import Charge, RunFacts
 from offhook.usage.tables import RunUsage
 
 _MINUTE_MS = 60_000

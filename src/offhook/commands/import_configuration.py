@@ -11,7 +11,7 @@ from offhook.bootstrap import build_root, stop
 from offhook.commands.console import CommandError, any_database, load_settings, one_sentence, run
 from offhook.kit.database import migrations
 from offhook.models import ModelConfigurations
-from offhook.models.configuration.formats import FLAT
+from offhook.models.configuration.configuration_formats import FLAT
 from offhook.models.schemas import ByokConfiguration, ModelConfigurationBody
 from offhook.orgs import Caller
 from offhook.orgs import service as orgs

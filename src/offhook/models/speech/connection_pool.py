@@ -8,7 +8,7 @@ from typing import Final
 
 from offhook.models.ports import ModelError
 from offhook.models.speech.errors import VendorErrors
-from offhook.models.speech.socket import VendorSocket
+from offhook.models.speech.vendor_socket import VendorSocket
 
 # Between two turns of a conversation there is less than this; afterwards a warm connection only costs.
 KEEP_S: Final = 120.0

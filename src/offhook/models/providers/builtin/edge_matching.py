@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from offhook.models.ports import EdgeHint
-from offhook.models.providers.builtin import values
+from offhook.models.providers.builtin import spoken_values
 from offhook.models.providers.builtin.words import (
     CONDITION_STOP,
     Polarity,
@@ -315,7 +315,7 @@ def _value_score(text: str, edge: EdgeHint, edges: Sequence[EdgeHint]) -> float:
     described = f"{edge.label}. {edge.condition}"
     if any(_negates_value(word) for word in (edge.label, edge.condition)):
         return 0.0
-    day = values.day(text)
+    day = spoken_values.day(text)
     if day is not None:
         is_weekend = day.removeprefix("next ").removeprefix("this ").lower() in ("saturday", "sunday", "the weekend")
         if _WEEKEND.search(described) and not _WEEKDAY_RANGE.search(described):
@@ -324,16 +324,16 @@ def _value_score(text: str, edge: EdgeHint, edges: Sequence[EdgeHint]) -> float:
             return 0.0
         if _DAY.search(described):
             return _VALUE_SCORE
-    time = values.time_of_day(text, may_be_lone=len(essential(text)) <= 3)
+    time = spoken_values.time_of_day(text, may_be_lone=len(essential(text)) <= 3)
     if _TIME.search(described) and time:
         return _VALUE_SCORE
     if (
-        (day or values.time_of_day(text, may_be_lone=False))
+        (day or spoken_values.time_of_day(text, may_be_lone=False))
         and _BOOKING.search(described)
         and not _EXISTING.search(described)
     ):
         return _BOOKING_SCORE
-    if _NUMBER.search(described) and values.number(text) is not None and not _others_name_numbers(edge, edges):
+    if _NUMBER.search(described) and spoken_values.number(text) is not None and not _others_name_numbers(edge, edges):
         return _VALUE_SCORE
     return 0.0
 
@@ -344,8 +344,8 @@ def _negates_value(text: str) -> bool:
 
 def _others_name_numbers(edge: EdgeHint, edges: Sequence[EdgeHint]) -> bool:
     """On a scale every number has its own way: a number without one is no answer."""
-    return any(values.number(other.label) is not None for other in edges if other is not edge) or (
-        values.number(edge.label) is not None
+    return any(spoken_values.number(other.label) is not None for other in edges if other is not edge) or (
+        spoken_values.number(edge.label) is not None
     )
 
 
@@ -353,8 +353,8 @@ def asks_for(edge: EdgeHint) -> frozenset[str]:
     """Whether an edge is taken by naming a ``day`` or a ``time``."""
     described = f"{edge.label}. {edge.condition}"
     examples = edge.examples
-    is_day = any(map(values.day, examples)) if examples else _DAY.search(described) is not None
-    is_time = any(map(values.time_of_day, examples)) if examples else _TIME.search(described) is not None
+    is_day = any(map(spoken_values.day, examples)) if examples else _DAY.search(described) is not None
+    is_time = any(map(spoken_values.time_of_day, examples)) if examples else _TIME.search(described) is not None
     return frozenset(kind for kind, asked in (("day", is_day), ("time", is_time)) if asked)
 
 

@@ -11,7 +11,7 @@ from offhook.kit.audio import Samples
 from offhook.models.ports import LlmRequest, Message
 from offhook.voice.dialog.llm_chain import LlmChain
 from offhook.voice.errors import AllModelsFailed
-from offhook.voice.input.beep import BeepDetector
+from offhook.voice.input.beep_detector import BeepDetector
 
 VoicemailAction = Literal["hang_up", "message", "continue"]
 # After this long somebody talks with us, whatever it is.
